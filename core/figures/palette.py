@@ -1,0 +1,28 @@
+"""Colours and layout shared by every figure: safe for colour-blind eyes, light and dark.
+
+Categorical colours are Okabe and Ito's (2008); Cividis and PuOr stay readable in all common
+forms of colour vision. Text and grid colours are left to the page's theme.
+"""
+
+import plotly.graph_objects as go
+
+BLUE, ORANGE, GREEN, VERMILION = "#2a86c7", "#e69f00", "#009e73", "#d55e00"
+PURPLE, SKY, GREY = "#cc79a7", "#56b4e9", "#8a8f98"
+CATEGORICAL = (BLUE, ORANGE, GREEN, VERMILION, PURPLE, SKY, GREY)
+SEQUENTIAL = "Cividis"
+DIVERGING = "PuOr"
+
+
+def finish(figure: go.Figure, *, height: int, title: str | None = None) -> go.Figure:
+    """Apply the shared margins, text size and transparent background; returns `figure`."""
+    figure.update_layout(
+        height=height,
+        title={"text": title, "font": {"size": 16}} if title else None,
+        margin={"l": 8, "r": 8, "t": 44 if title else 12, "b": 8},
+        font={"size": 14},
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+        hoverlabel={"font": {"size": 14}},
+        dragmode=False,
+    )
+    return figure

@@ -1,0 +1,71 @@
+"""Every figure is shown through here, so that each has alt text and a download row."""
+
+from collections.abc import Callable
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+
+def show_figure(
+    figure: go.Figure,
+    *,
+    key: str,
+    alt: str,
+    table: pd.DataFrame | Callable[[], pd.DataFrame] | None = None,
+    code: str | None = None,
+    on_select: "str | Callable[[], None]" = "ignore",
+) -> "object":
+    """Draw `figure` with its alt text, and below it one button that opens the downloads.
+
+    `table` is the figure's data (or a function that builds it when asked for), `code` a
+    runnable snippet that prints the same numbers. The camera in the figure's own bar saves
+    an SVG. Returns what `st.plotly_chart` returns (the selection, when `on_select` is set).
+    """
+    config = {
+        "displaylogo": False,
+        "displayModeBar": "hover",
+        "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
+        "toImageButtonOptions": {"format": "svg", "filename": key},
+    }
+    chosen = st.plotly_chart(
+        figure, key=key, alt=alt, config=config, on_select=on_select, selection_mode="points"
+    )
+    downloads(key, figure=figure, table=table, code=code)
+    return chosen
+
+
+def downloads(
+    key: str,
+    *,
+    figure: go.Figure | None = None,
+    table: pd.DataFrame | Callable[[], pd.DataFrame] | None = None,
+    code: str | None = None,
+) -> None:
+    """The row under a figure or table: CSV, standalone HTML, and the code for it."""
+    with st.popover("Download or see the code", icon=":material/download:", type="tertiary"):
+        if table is not None:
+            st.download_button(
+                "Data (CSV)",
+                data=lambda: _csv(table),
+                file_name=f"{key}.csv",
+                mime="text/csv",
+                key=f"{key}_csv",
+                on_click="ignore",
+            )
+        if figure is not None:
+            st.download_button(
+                "Figure (HTML, opens offline)",
+                data=lambda: figure.to_html(include_plotlyjs=True),
+                file_name=f"{key}.html",
+                mime="text/html",
+                key=f"{key}_html",
+                on_click="ignore",
+            )
+            st.caption("For SVG: the camera in the figure's own bar.")
+        if code is not None:
+            st.code(code, language="python")
+
+
+def _csv(table: pd.DataFrame | Callable[[], pd.DataFrame]) -> str:
+    return (table() if callable(table) else table).to_csv(index=False)

@@ -1,0 +1,89 @@
+"""The list of pages and how a page opens inside the app's frame.
+
+The list lives here and not in streamlit_app.py because a page needs it too: as long as no
+session has run the entry script, Streamlit serves a deep link such as /esm from the `pages`
+folder alone, without navigation. `open_page` then registers the list and runs again.
+"""
+
+from dataclasses import dataclass
+
+import streamlit as st
+from streamlit.navigation.page import Page
+
+_ROUTED = "_routed_by_entry_script"
+
+
+@dataclass(frozen=True)
+class Room:
+    """One page: file in `pages/`, menu title, icon, and the line that says what it shows."""
+
+    name: str
+    title: str
+    icon: str
+    help: str
+
+
+ROOMS = (
+    Room("home", "Home", ":material/home:", "What this is, and where to click first."),
+    Room(
+        "toy_model",
+        "Toy model",
+        ":material/grid_on:",
+        "Four attention heads set by hand, every number visible and editable.",
+    ),
+    Room(
+        "full_transformer",
+        "Full Transformer",
+        ":material/account_tree:",
+        "The encoder-decoder of “Attention Is All You Need”, part by part.",
+    ),
+    Room(
+        "training",
+        "Training",
+        ":material/show_chart:",
+        "Teach a Transformer to read a CDR3 backwards, live.",
+    ),
+    Room(
+        "esm",
+        "Protein model",
+        ":material/visibility_off:",
+        "Hide a residue and let a protein language model guess it.",
+    ),
+    Room(
+        "traps",
+        "Four traps",
+        ":material/warning:",
+        "Four common beliefs about Transformers, each tested live.",
+    ),
+)
+
+
+def navigate() -> Page:
+    """Register every page and return the one that the URL asks for."""
+    st.session_state[_ROUTED] = True
+    return st.navigation(
+        [
+            st.Page(
+                f"pages/{room.name}.py",
+                title=room.title,
+                icon=room.icon,
+                url_path="" if room.name == "home" else room.name,
+                default=room.name == "home",
+                help=room.help,
+            )
+            for room in ROOMS
+        ]
+    )
+
+
+def open_page(name: str, first_click: str) -> None:
+    """First call of every page: guard the deep link, then write the title and what to do first.
+
+    `first_click` is the one sentence that tells a newcomer where to begin.
+    """
+    if _ROUTED not in st.session_state:
+        navigate()
+        st.rerun()
+    room = next(room for room in ROOMS if room.name == name)
+    st.title(room.title)
+    st.markdown(f"{room.help} **{first_click}**")

@@ -1,0 +1,3 @@
+from pages.parts.frame import open_page
+
+open_page("traps", "…")
