@@ -127,7 +127,7 @@ def _normalise(text: str, notes: list[str]) -> str:
         )
     if headers:
         notes.append("The FASTA header line was left out.")
-        lines = [line for line in lines if line not in headers]
+        lines = [line for line in lines if line not in headers] or _after_header(headers[0])
     joined = "\n".join(lines).strip()
     compact = "".join(joined.split())
     if compact != joined:
@@ -141,6 +141,11 @@ def _normalise(text: str, notes: list[str]) -> str:
         notes.append("The final * (stop codon) was left out.")
         compact = compact[:-1]
     return compact
+
+
+def _after_header(line: str) -> list[str]:
+    """The last word of a one-line record: a one-line box turns pasted line breaks into spaces."""
+    return line.split()[-1:] if len(line.split()) > 1 else []
 
 
 def _foreign_letter(letter: str, position: int, letters: str) -> SequenceError:

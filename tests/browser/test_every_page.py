@@ -1,0 +1,30 @@
+"""Every page by its own URL on a server that nobody has opened, in a real browser."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from pages.parts.frame import ROOMS
+
+# Streamlit looks for its own endpoints under the page's path first and finds them above.
+EXPECTED_NOISE = ("/_stcore/", "ERR_NAME_NOT_RESOLVED", "ERR_INTERNET_DISCONNECTED")
+
+
+@pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.name)
+def test_a_deep_link_on_a_fresh_server_shows_the_page_in_its_frame(app_url, page: Page, room):
+    problems: list[str] = []
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on(
+        "console", lambda message: problems.append(message.text) if _is_error(message) else None
+    )
+    path = "" if room.name == "home" else room.name
+    page.goto(f"{app_url}/{path}?seq=CASSIRSSYEQYF")
+    expect(page.get_by_role("heading", level=1, name=room.title)).to_be_visible(timeout=60_000)
+    expect(page.get_by_test_id("stSidebarNav").get_by_role("link")).to_have_count(len(ROOMS))
+    expect(page.get_by_test_id("stStatusWidget")).to_have_count(0, timeout=90_000)
+    expect(page.get_by_test_id("stException")).to_have_count(0)
+    assert problems == []
+
+
+def _is_error(message) -> bool:
+    place = f"{message.text} {message.location}"
+    return message.type == "error" and not any(noise in place for noise in EXPECTED_NOISE)
