@@ -1,0 +1,119 @@
+"""One hidden residue: 20 probability bars, and the same bars of two guesses side by side.
+
+In: letters, probabilities, the true letter. Out: a Plotly figure. Knows no model.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+from jaxtyping import Float
+
+from core.figures.palette import BLUE, GREY, ORANGE, VERMILION, finish
+
+
+def probability_bars(
+    letters: Sequence[str],
+    probabilities: Float[np.ndarray, " V"],
+    true_letter: str | None,
+    *,
+    voted: str | None = None,
+    title: str | None = None,
+) -> go.Figure:
+    """The distribution over `letters`, largest first.
+
+    The true letter is hatched, outlined and named in text as well as coloured; a voted letter
+    carries a note. `true_letter` None marks nothing.
+    """
+    order = sorted(range(len(letters)), key=lambda i: -float(probabilities[i]))
+    names = [letters[i] for i in order]
+    values = [float(probabilities[i]) for i in order]
+    true = [name == true_letter for name in names]
+    figure = go.Figure(
+        go.Bar(
+            x=names,
+            y=values,
+            marker={
+                "color": [VERMILION if t else BLUE for t in true],
+                "pattern": {"shape": ["/" if t else "" for t in true], "fgcolor": "white"},
+                "line": {"color": VERMILION, "width": [2 if t else 0 for t in true]},
+            },
+            text=[_bar_label(v, t) for v, t in zip(values, true, strict=True)],
+            textposition="outside",
+            cliponaxis=False,
+            hovertemplate="%{x}: p = %{y:.4f}<extra></extra>",
+        )
+    )
+    if voted in names:
+        figure.add_annotation(x=voted, y=0, yshift=-34, text="vote", showarrow=False)
+    figure.update_yaxes(
+        title="probability", range=[0, max(values) * 1.25], rangemode="tozero", nticks=5
+    )
+    figure.update_xaxes(type="category", tickfont={"size": 16}, tickangle=0)
+    return finish(figure, height=320, title=title)
+
+
+def two_guesses(
+    letters: Sequence[str],
+    first: Float[np.ndarray, " V"],
+    second: Float[np.ndarray, " V"],
+    names: tuple[str, str],
+    *,
+    height: int = 320,
+) -> go.Figure:
+    """Two distributions over the same letters, in the letters' own order."""
+    figure = go.Figure()
+    styles = ((BLUE, ""), (ORANGE, "x"))
+    for name, values, (colour, pattern) in zip(names, (first, second), styles, strict=True):
+        figure.add_bar(
+            x=list(letters),
+            y=values,
+            name=name,
+            marker={"color": colour, "pattern": {"shape": pattern}},
+            hovertemplate=f"%{{x}}: p = %{{y:.4f}}<extra>{_plain(name)}</extra>",
+        )
+    figure.update_layout(barmode="group", legend={"orientation": "h", "y": 1.12})
+    figure.update_yaxes(title="probability", rangemode="tozero", nticks=5)
+    return finish(figure, height=height)
+
+
+def yardstick(
+    labels: Sequence[str],
+    series: Sequence[tuple[str, Float[np.ndarray, " L"]]],
+    true_columns: Sequence[bool] | None = None,
+) -> go.Figure:
+    """p(true residue) along a stretch for several sources, each with its own symbol.
+
+    `true_columns` True marks the columns that only the junction can explain.
+    """
+    figure = go.Figure()
+    looks = ((BLUE, "circle", "solid"), (ORANGE, "diamond", "dash"), (GREY, "square", "dot"))
+    for (name, values), (colour, symbol, dash) in zip(series, looks, strict=False):
+        figure.add_scatter(
+            x=list(labels),
+            y=values,
+            name=name,
+            mode="lines+markers",
+            marker={"color": colour, "symbol": symbol, "size": 11},
+            line={"color": colour, "dash": dash, "width": 2},
+            hovertemplate=f"%{{x}}: p = %{{y:.3f}}<extra>{_plain(name)}</extra>",
+        )
+    for column, marked in enumerate(true_columns or ()):
+        if marked:
+            figure.add_vrect(
+                x0=column - 0.5, x1=column + 0.5, fillcolor=GREY, opacity=0.2, line_width=0
+            )
+    figure.update_layout(legend={"orientation": "h", "y": 1.14})
+    figure.update_yaxes(title="p(true residue)", range=[-0.03, 1.05])
+    figure.update_xaxes(type="category", tickfont={"size": 15}, tickangle=0)
+    return finish(figure, height=340)
+
+
+def _bar_label(value: float, true: bool) -> str:
+    number = f"{value:.2f}" if value >= 0.005 else ""
+    return f"<b>true<br>{value:.3f}</b>" if true else number
+
+
+def _plain(text: str) -> str:
+    """Plotly reads a small set of tags in hover text; names are shown as typed."""
+    return text.replace("<", "&lt;").replace(">", "&gt;")
