@@ -16,7 +16,7 @@ _SYMBOLS = ("circle", "diamond", "square", "x", "triangle-up", "star")
 
 
 def origin_plot(
-    groups: Sequence[tuple[str, Sequence[str], Float[np.ndarray, " n"]]],
+    groups: Sequence[tuple[str, Sequence[str], Float[np.ndarray, " _"]]],
 ) -> go.Figure:
     """One column of labelled points per group (name, residue labels, p(true)) and its mean."""
     figure = go.Figure()
