@@ -14,7 +14,7 @@ from torch import Tensor
 
 from core.alphabet import BOS, EOS, PAD
 from core.transformer.cache import KeyValueCache
-from core.transformer.masks import make_masks, padding_mask
+from core.transformer.masks import padding_mask
 from core.transformer.model import Transformer, evaluating
 
 
@@ -44,13 +44,14 @@ class ModelNextToken:
         self, beginnings: Int[Tensor, "rows n"]
     ) -> Float[Tensor, "rows vocabulary"]:
         """One decoder step for every row."""
-        _, may_attend = make_masks(beginnings, beginnings, causal=self._model.shape.causal)
         held = 0 if self._cache is None else self._cache.length
+        # Padding is the whole mask: with a cache the only query is the last token, which has
+        # no future, and without one the model is not causal.
         out = self._model.decode(
             beginnings[:, held:],
             self._memory,
             self._src_may_attend,
-            may_attend[:, held:] if may_attend.shape[1] > 1 else may_attend,
+            padding_mask(beginnings),
             cache=self._cache,
         )
         return self._model.generator(out[:, -1]).log_softmax(-1)

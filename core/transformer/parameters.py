@@ -4,7 +4,7 @@ In: a ModelShape. Out: plain numbers. The formulas need no PyTorch; the count bu
 model on torch's meta device, where tensors have shapes and no memory.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core.transformer.shape import ModelShape
 
@@ -90,5 +90,5 @@ def total_by_counting(shape: ModelShape) -> int:
     from core.transformer.model import Transformer
 
     with torch.device("meta"):
-        model = Transformer.from_shape(shape)
+        model = Transformer.from_shape(replace(shape, max_len=1))  # positions hold no weights
     return sum(parameter.numel() for parameter in model.parameters())
