@@ -1,0 +1,281 @@
+"""Runs as rows: who started one, how far it is, in what state, and what it is asked to do.
+
+In: an open database. Out: frozen `Run` values and changed rows. It decides alone how many runs
+may be active, in one transaction. Knows nothing of processes beyond their identity, nor of torch.
+"""
+
+import hashlib
+import json
+import sqlite3
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from core.runs.database import writing
+from core.runs.processes import Identity, from_text
+from core.training.recipe import Recipe, Watch
+
+WAITING = ("queued",)
+ACTIVE = ("starting", "running", "paused")
+ENDED = ("finished", "stopped", "failed", "interrupted")
+STATES = WAITING + ACTIVE + ENDED
+COMMANDS = ("pause", "resume", "stop", "save")
+MOST_QUEUED = 20
+MOST_NAME_LETTERS = 60
+
+
+@dataclass(frozen=True)
+class Run:
+    """One row: what was asked for, what it runs on, and its state when it was read.
+
+    `about` is what the engine said of itself at the start (device, versions, smoothing floor),
+    `vitals` the worker's last reading (memory, utilisation); times are seconds since 1970.
+    """
+
+    id: int
+    name: str
+    recipe: Recipe
+    watch: Watch
+    owner: str
+    state: str
+    error: str | None
+    about: dict[str, Any]
+    vitals: dict[str, Any]
+    server: Identity | None
+    worker: Identity | None
+    created: float
+    started: float | None
+    ended: float | None
+    heartbeat: float | None
+    attempt: int
+    rewinds: int
+    dropped: int
+
+    @property
+    def is_over(self) -> bool:
+        return self.state in ENDED
+
+
+def owner_hash(key: str) -> str:
+    """What is stored of a starter's key: enough to recognise it, useless to act as them."""
+    return hashlib.sha256(key.encode()).hexdigest()
+
+
+def add(
+    db: sqlite3.Connection,
+    recipe: Recipe,
+    watch: Watch,
+    *,
+    owner: str,
+    server: Identity | None = None,
+    name: str | None = None,
+) -> int:
+    """Put a run at the end of the queue and return its number.
+
+    Raises ValueError when the queue already holds `MOST_QUEUED` runs.
+    """
+    with writing(db):
+        waiting = _count(db, WAITING)
+        if waiting >= MOST_QUEUED:
+            raise ValueError(
+                f"{waiting} runs already wait their turn; start yours when some are done."
+            )
+        cursor = db.execute(
+            "INSERT INTO runs(name, recipe, watch, seed, owner, state, server, created)"
+            " VALUES (?, ?, ?, ?, ?, 'queued', ?, ?)",
+            (
+                _clean_name(name or recipe.name),
+                recipe.to_json(),
+                watch.to_json(),
+                recipe.seed,
+                owner,
+                server.to_text() if server else None,
+                time.time(),
+            ),
+        )
+    if cursor.lastrowid is None:
+        raise RuntimeError("The database gave the new run no number.")
+    return cursor.lastrowid
+
+
+def get(db: sqlite3.Connection, run_id: int) -> Run | None:
+    row = db.execute("SELECT * FROM runs WHERE id = ?", (run_id,)).fetchone()
+    return _run(row) if row else None
+
+
+def newest(db: sqlite3.Connection, limit: int = 200) -> list[Run]:
+    """The last `limit` runs, newest first."""
+    rows = db.execute("SELECT * FROM runs ORDER BY id DESC LIMIT ?", (limit,)).fetchall()
+    return [_run(row) for row in rows]
+
+
+def latest_id(db: sqlite3.Connection) -> int | None:
+    """The run that `?run=latest` means: the newest that has begun, else the newest."""
+    row = db.execute(
+        "SELECT id FROM runs ORDER BY state = 'queued', id DESC LIMIT 1",
+    ).fetchone()
+    return row["id"] if row else None
+
+
+def place(db: sqlite3.Connection, run_id: int) -> int | None:
+    """The run's place in the queue from 1; None when it does not wait."""
+    row = db.execute(
+        "SELECT (SELECT count(*) FROM runs AS other WHERE other.state = 'queued'"
+        " AND other.id <= runs.id) AS place FROM runs WHERE id = ? AND state = 'queued'",
+        (run_id,),
+    ).fetchone()
+    return row["place"] if row else None
+
+
+def claim_next(db: sqlite3.Connection, worker: Identity, max_running: int) -> Run | None:
+    """Give the oldest waiting run to `worker`, unless `max_running` runs are active already.
+
+    One transaction, so two workers never get the same run nor pass the limit together.
+    """
+    with writing(db):
+        if _count(db, ACTIVE) >= max_running:
+            return None
+        row = db.execute(
+            "SELECT id FROM runs WHERE state = 'queued' ORDER BY id LIMIT 1"
+        ).fetchone()
+        if row is None:
+            return None
+        now = time.time()
+        db.execute(
+            "UPDATE runs SET state = 'starting', worker = ?, heartbeat = ?, error = NULL,"
+            " started = coalesce(started, ?), ended = NULL, attempt = attempt + 1 WHERE id = ?",
+            (worker.to_text(), now, now, row["id"]),
+        )
+    return get(db, row["id"])
+
+
+def move(
+    db: sqlite3.Connection,
+    run_id: int,
+    state: str,
+    *,
+    come_from: tuple[str, ...],
+    worker: Identity | None = None,
+    error: str | None = None,
+) -> bool:
+    """Change the state if it is one of `come_from` (and held by `worker`, when given).
+
+    Returns whether it was changed, so that of two processes that disagree only one speaks.
+    """
+    ended = time.time() if state in ENDED else None
+    marks = ", ".join("?" * len(come_from))
+    cursor = db.execute(
+        f"UPDATE runs SET state = ?, error = ?, ended = ? WHERE id = ? AND state IN ({marks})"
+        " AND (? IS NULL OR worker = ?)",
+        (state, error, ended, run_id, *come_from, *[worker.to_text() if worker else None] * 2),
+    )
+    return cursor.rowcount == 1
+
+
+def beat(db: sqlite3.Connection, run_id: int, vitals: dict[str, Any], dropped: int) -> None:
+    """Record that the worker lives, and what it uses."""
+    db.execute(
+        "UPDATE runs SET heartbeat = ?, vitals = ?, dropped = ? WHERE id = ?",
+        (time.time(), json.dumps(vitals), dropped, run_id),
+    )
+
+
+def queue_again(db: sqlite3.Connection, run_id: int, server: Identity | None) -> bool:
+    """Put an interrupted or stopped run back into the queue; its rows stay, its commands go."""
+    db.execute("DELETE FROM commands WHERE run_id = ?", (run_id,))
+    cursor = db.execute(
+        "UPDATE runs SET state = 'queued', error = NULL, ended = NULL, server = ?, worker = NULL"
+        " WHERE id = ? AND state IN ('interrupted', 'stopped')",
+        (server.to_text() if server else None, run_id),
+    )
+    return cursor.rowcount == 1
+
+
+def rename(db: sqlite3.Connection, run_id: int, name: str) -> None:
+    db.execute("UPDATE runs SET name = ? WHERE id = ?", (_clean_name(name), run_id))
+
+
+def delete(db: sqlite3.Connection, run_id: int) -> bool:
+    """Remove a run that is not active, with everything recorded of it."""
+    states = ", ".join(f"'{state}'" for state in WAITING + ENDED)
+    return (
+        db.execute(f"DELETE FROM runs WHERE id = ? AND state IN ({states})", (run_id,)).rowcount
+        == 1
+    )
+
+
+def ask(db: sqlite3.Connection, run_id: int, command: str) -> None:
+    """Leave a command for the worker of this run. Raises ValueError for an unknown one."""
+    if command not in COMMANDS:
+        raise ValueError(f"{command!r} is not a command; choose {', '.join(COMMANDS)}.")
+    db.execute(
+        "INSERT INTO commands(run_id, command, at) VALUES (?, ?, ?)",
+        (run_id, command, time.time()),
+    )
+
+
+def take_commands(db: sqlite3.Connection, run_id: int) -> list[str]:
+    """Commands not yet obeyed, oldest first, now marked as obeyed."""
+    if not waiting_commands(db, run_id):
+        return []
+    with writing(db):
+        rows = waiting_commands(db, run_id)
+        db.execute(
+            "UPDATE commands SET obeyed = ? WHERE run_id = ? AND obeyed IS NULL",
+            (time.time(), run_id),
+        )
+    return [command for command, _ in rows]
+
+
+def waiting_commands(db: sqlite3.Connection, run_id: int) -> list[tuple[str, float]]:
+    """Commands not yet obeyed, with the time each was given, oldest first."""
+    rows = db.execute(
+        "SELECT command, at FROM commands WHERE run_id = ? AND obeyed IS NULL ORDER BY id",
+        (run_id,),
+    ).fetchall()
+    return [(row["command"], row["at"]) for row in rows]
+
+
+def in_states(db: sqlite3.Connection, states: tuple[str, ...]) -> list[Run]:
+    marks = ", ".join("?" * len(states))
+    rows = db.execute(f"SELECT * FROM runs WHERE state IN ({marks}) ORDER BY id", states)
+    return [_run(row) for row in rows.fetchall()]
+
+
+def _count(db: sqlite3.Connection, states: tuple[str, ...]) -> int:
+    marks = ", ".join("?" * len(states))
+    count: int = db.execute(
+        f"SELECT count(*) FROM runs WHERE state IN ({marks})", states
+    ).fetchone()[0]
+    return count
+
+
+def _clean_name(name: str) -> str:
+    """Printable, one line, at most `MOST_NAME_LETTERS`. Raises ValueError when nothing is left."""
+    printable = " ".join("".join(c if c.isprintable() else " " for c in name).split())
+    if not printable:
+        raise ValueError("A run needs a name of at least one letter.")
+    return printable[:MOST_NAME_LETTERS]
+
+
+def _run(row: sqlite3.Row) -> Run:
+    return Run(
+        id=row["id"],
+        name=row["name"],
+        recipe=Recipe.from_json(row["recipe"]),
+        watch=Watch.from_json(row["watch"]),
+        owner=row["owner"],
+        state=row["state"],
+        error=row["error"],
+        about=json.loads(row["about"] or "{}"),
+        vitals=json.loads(row["vitals"] or "{}"),
+        server=from_text(row["server"]),
+        worker=from_text(row["worker"]),
+        created=row["created"],
+        started=row["started"],
+        ended=row["ended"],
+        heartbeat=row["heartbeat"],
+        attempt=row["attempt"],
+        rewinds=row["rewinds"],
+        dropped=row["dropped"],
+    )

@@ -1,0 +1,194 @@
+"""What a page may do with runs: start, steer, look. Every limit and permission is checked here.
+
+In: settings, a visitor's key, recipes and run numbers. Out: rows in the store and signals to
+workers. It runs inside the web server and therefore never loads torch.
+"""
+
+import hmac
+import shutil
+import signal
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.runs import pool, store
+from core.runs.database import FILE_NAME, opened
+from core.runs.processes import Identity, is_alive, own_identity
+from core.runs.store import ACTIVE, WAITING, Run
+from core.settings import Settings
+from core.training.recipe import Recipe, Watch, check_watched
+
+SILENT_TOO_LONG = 30.0
+ASK_AGAIN_AFTER, FORCE_AFTER = 5.0, 10.0
+MOST_STARTED_WAITING = 3
+
+
+class NotAllowed(ValueError):
+    """Someone who did not start a run tried to change it; the text says what to do."""
+
+
+@dataclass(frozen=True)
+class Supervisor:
+    """The runs of one installation, as seen from one server process."""
+
+    settings: Settings
+
+    @property
+    def path(self) -> Path:
+        return self.settings.data_folder / FILE_NAME
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        with opened(self.path) as db:
+            yield db
+
+    def start(self, recipe: Recipe, watch: Watch, key: str, name: str | None = None) -> int:
+        """Queue a run, wake a worker for it, and return its number.
+
+        Raises ValueError (a sentence) when this installation does not train, the watched string
+        cannot be read, or too many runs wait already, of this visitor or in all.
+        """
+        if self.settings.max_running < 1:
+            raise ValueError("This installation shows the recorded run only; it does not train.")
+        check_watched(recipe, watch.string)
+        owner = store.owner_hash(key)
+        with opened(self.path) as db:
+            mine = [run for run in store.in_states(db, WAITING) if run.owner == owner]
+            if len(mine) >= MOST_STARTED_WAITING:
+                raise ValueError(f"{len(mine)} of your runs already wait; let one begin first.")
+            run_id = store.add(db, recipe, watch, owner=owner, server=own_identity(), name=name)
+            self._hand_out(db)
+        return run_id
+
+    def command(self, run_id: int, command: str, key: str) -> None:
+        """Pause, resume, stop or save. Raises NotAllowed, or ValueError where it makes no sense."""
+        with opened(self.path) as db:
+            run = self._mine(db, run_id, key)
+            if command == "stop" and store.move(db, run_id, "stopped", come_from=WAITING):
+                return
+            if run.state not in ACTIVE:
+                raise ValueError(f"This run is {run.state}; there is nothing to {command}.")
+            store.ask(db, run_id, command)
+            pool.send(run.worker, signal.SIGUSR1)
+
+    def go_on(self, run_id: int, key: str) -> None:
+        """Queue an interrupted or stopped run again; it goes on from its last checkpoint."""
+        with opened(self.path) as db:
+            run = self._mine(db, run_id, key)
+            if not store.queue_again(db, run_id, own_identity()):
+                raise ValueError(f"This run is {run.state}; only a stopped one can go on.")
+            self._hand_out(db)
+
+    def rename(self, run_id: int, name: str, key: str) -> None:
+        with opened(self.path) as db:
+            self._mine(db, run_id, key)
+            store.rename(db, run_id, name)
+
+    def delete(self, run_id: int, key: str) -> None:
+        """Remove a run, its rows and its checkpoints. Raises ValueError while it is active."""
+        with opened(self.path) as db:
+            self._mine(db, run_id, key)
+            if not store.delete(db, run_id):
+                raise ValueError("This run is still active: stop it first.")
+        shutil.rmtree(checkpoint_folder(self.settings, run_id), ignore_errors=True)
+
+    def may_change(self, run: Run, key: str) -> bool:
+        """Whether `key` is the starter's or the installation's owner key."""
+        owner_key = self.settings.owner_key
+        is_owner = owner_key is not None and hmac.compare_digest(key.encode(), owner_key.encode())
+        return is_owner or hmac.compare_digest(store.owner_hash(key), run.owner)
+
+    def look(self, *, keep_warm: bool = True) -> None:
+        """Make every state true: mark what died, enforce stops, and see that a worker is there."""
+        with opened(self.path) as db:
+            for run in store.in_states(db, WAITING + ACTIVE):
+                _mark_truthfully(db, run)
+            if keep_warm:
+                self._hand_out(db)
+
+    def trouble(self) -> str | None:
+        """Why no run can start here at present, in words."""
+        with opened(self.path) as db:
+            return pool.startup_failure(db, self.settings, own_identity())
+
+    def is_warm(self) -> bool:
+        with opened(self.path) as db:
+            return pool.is_warm(db, own_identity())
+
+    def _hand_out(self, db: sqlite3.Connection) -> None:
+        pool.ensure_workers(db, self.settings, own_identity())
+        if store.in_states(db, WAITING):
+            pool.wake(db, own_identity())
+
+    def _mine(self, db: sqlite3.Connection, run_id: int, key: str) -> Run:
+        run = store.get(db, run_id)
+        if run is None:
+            raise ValueError(f"There is no run {run_id}; it may have been deleted.")
+        if not self.may_change(run, key):
+            raise NotAllowed(
+                "Only whoever started this run may change it: start your own, or enter the key "
+                "of its starter or of this installation."
+            )
+        return run
+
+
+def checkpoint_folder(settings: Settings, run_id: int) -> Path:
+    """Where a run's checkpoints lie; made from the number alone, never from a visitor's text."""
+    return settings.data_folder / "checkpoints" / str(int(run_id))
+
+
+def _mark_truthfully(db: sqlite3.Connection, run: Run) -> None:
+    if run.state in WAITING:
+        if run.server is not None and _is_gone(run.server, run.created):
+            store.move(
+                db,
+                run.id,
+                "interrupted",
+                come_from=WAITING,
+                error="The server went away before this run's turn came.",
+            )
+    elif run.worker is not None and _is_gone(run.worker, run.heartbeat):
+        store.move(
+            db,
+            run.id,
+            "interrupted",
+            come_from=ACTIVE,
+            worker=run.worker,
+            error=_why_interrupted(run),
+        )
+    else:
+        _enforce_stop(db, run)
+
+
+def _is_gone(process: Identity, last_sign: float | None) -> bool:
+    alive = is_alive(process)
+    if alive is None:  # another machine: only its silence tells
+        return time.time() - (last_sign or 0.0) > SILENT_TOO_LONG
+    return not alive
+
+
+def _why_interrupted(run: Run) -> str:
+    if run.server is not None and is_alive(run.server) is not True:
+        return "The server or the machine went away; what was recorded and saved is kept."
+    return (
+        "The training process ended without a word: killed, or out of memory. What was recorded "
+        "and saved is kept."
+    )
+
+
+def _enforce_stop(db: sqlite3.Connection, run: Run) -> None:
+    """A worker that does not stop when asked is terminated, then killed."""
+    row = db.execute(
+        "SELECT min(at) AS at FROM commands WHERE run_id = ? AND command = 'stop' AND at > ?",
+        (run.id, run.started or 0.0),
+    ).fetchone()
+    waited = time.time() - row["at"] if row["at"] else 0.0
+    if waited > FORCE_AFTER:
+        pool.send(run.worker, signal.SIGKILL)
+        error = f"It did not stop when asked and was killed after {FORCE_AFTER:.0f} s."
+        store.move(db, run.id, "stopped", come_from=ACTIVE, worker=run.worker, error=error)
+    elif waited > ASK_AGAIN_AFTER:
+        pool.send(run.worker, signal.SIGTERM)
