@@ -1,0 +1,53 @@
+"""Attention received above, effect of ablation below, one bar per residue, ranks written on."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+from jaxtyping import Float
+from plotly.subplots import make_subplots
+
+from core.figures.palette import BLUE, ORANGE, finish
+
+
+def two_rankings(
+    names: Sequence[str],
+    received: Float[np.ndarray, " L"],
+    effect: Float[np.ndarray, " L"],
+    received_ranks: Float[np.ndarray, " L"],
+    effect_ranks: Float[np.ndarray, " L"],
+    *,
+    effect_title: str,
+) -> go.Figure:
+    """Bars of both quantities over the same residues; the number on a bar is its rank.
+
+    names: "C1", "A2", ... `received` is a share (0 to 1) and is drawn in per cent.
+    """
+    figure = make_subplots(
+        rows=2,
+        cols=1,
+        shared_xaxes=True,
+        vertical_spacing=0.14,
+        subplot_titles=("Attention received (%)", effect_title),
+    )
+    rows = ((received * 100, received_ranks, BLUE), (effect, effect_ranks, ORANGE))
+    for row, (heights, places, colour) in enumerate(rows, 1):
+        figure.add_bar(
+            x=list(names),
+            y=heights,
+            marker_color=colour,
+            text=[f"{place:g}" for place in places],
+            textposition="outside",
+            cliponaxis=False,
+            hovertemplate="%{x}: %{y:.3g}, rank %{text}<extra></extra>",
+            row=row,
+            col=1,
+        )
+        low, high = min(0.0, float(heights.min())), float(heights.max())
+        room = 0.22 * (high - low or 1.0)
+        figure.update_yaxes(range=[low - (room if low < 0 else 0), high + room], row=row, col=1)
+    figure.update_xaxes(type="category")
+    figure.update_layout(showlegend=False, bargap=0.25)
+    finish(figure, height=380)
+    # Room for the first subplot's title, which sits above the plotting area.
+    return figure.update_layout(margin_t=30)
