@@ -18,7 +18,6 @@ def probability_bars(
     true_letter: str | None,
     *,
     voted: str | None = None,
-    title: str | None = None,
 ) -> go.Figure:
     """The distribution over `letters`, largest first.
 
@@ -31,26 +30,26 @@ def probability_bars(
     true = [name == true_letter for name in names]
     figure = go.Figure(
         go.Bar(
-            x=names,
-            y=values,
+            y=names,
+            x=values,
+            orientation="h",
             marker={
                 "color": [VERMILION if t else BLUE for t in true],
                 "pattern": {"shape": ["/" if t else "" for t in true], "fgcolor": "white"},
                 "line": {"color": VERMILION, "width": [2 if t else 0 for t in true]},
             },
-            text=[_bar_label(v, t) for v, t in zip(values, true, strict=True)],
+            text=[_bar_label(n, v, true_letter, voted) for n, v in zip(names, values, strict=True)],
             textposition="outside",
+            textfont={"size": 13},
+            constraintext="none",
             cliponaxis=False,
-            hovertemplate="%{x}: p = %{y:.4f}<extra></extra>",
+            hovertemplate="%{y}: p = %{x:.4f}<extra></extra>",
         )
     )
-    if voted in names:
-        figure.add_annotation(x=voted, y=0, yshift=-34, text="vote", showarrow=False)
-    figure.update_yaxes(
-        title="probability", range=[0, max(values) * 1.25], rangemode="tozero", nticks=5
-    )
-    figure.update_xaxes(type="category", tickfont={"size": 16}, tickangle=0)
-    return finish(figure, height=320, title=title)
+    figure.update_xaxes(title="probability", range=[0, max(values) * 1.3], nticks=5)
+    figure.update_yaxes(type="category", tickfont={"size": 14}, dtick=1, autorange="reversed")
+    figure.update_layout(bargap=0.25)
+    return finish(figure, height=410)
 
 
 def two_guesses(
@@ -109,9 +108,11 @@ def yardstick(
     return finish(figure, height=340)
 
 
-def _bar_label(value: float, true: bool) -> str:
-    number = f"{value:.2f}" if value >= 0.005 else ""
-    return f"<b>true<br>{value:.3f}</b>" if true else number
+def _bar_label(name: str, value: float, true_letter: str | None, voted: str | None) -> str:
+    words = [f"{value:.3f}"]
+    words += ["true"] if name == true_letter else []
+    words += ["your vote"] if name == voted else []
+    return " · ".join(words) if len(words) == 1 else f"<b>{' · '.join(words)}</b>"
 
 
 def _plain(text: str) -> str:

@@ -14,6 +14,8 @@ from core.figures.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILI
 
 Region = tuple[str, int, int]
 _BAND = (GREY, SKY, ORANGE, GREEN, PURPLE)
+# Pale and opaque under dark letters, so that the strip reads the same in light and dark.
+_CELL, _INK = ("#d9dce0", "#cfe6f7", "#f8dca0", "#b5e2d3", "#ecd0df"), "#10151c"
 
 
 def residue_track(
@@ -94,45 +96,61 @@ def chain_strip(
     *,
     chosen: int | None = None,
     hidden: bool = True,
-    per_row: int = 66,
+    per_row: int = 30,
 ) -> go.Figure:
-    """The chain as rows of letters on region colours; the chosen residue is a framed `?`.
+    """The chain as rows of letters on region colours; the chosen residue is framed.
 
-    Each mark's `customdata[1]` is its chain position, for clicks.
+    `hidden` writes the chosen residue as `?`. Each mark's `customdata[1]` is its chain
+    position, for clicks; each row begins with the number of its first residue.
     """
-    index = np.arange(len(residues))
-    colours = [_region_colour(i, regions) for i in range(1, len(residues) + 1)]
-    here = [i == chosen for i in range(1, len(residues) + 1)]
+    places = range(1, len(residues) + 1)
+    shown = ["?" if hidden and place == chosen else residues[place - 1] for place in places]
     figure = go.Figure(
         go.Scatter(
-            x=index % per_row,
-            y=-(index // per_row),
+            x=[(place - 1) % per_row for place in places],
+            y=[-((place - 1) // per_row) for place in places],
             mode="markers+text",
-            text=[
-                "<b>?</b>" if flag and hidden else f"<b>{letter}</b>" if flag else letter
-                for letter, flag in zip(residues, here, strict=True)
-            ],
-            textfont={"size": [17 if flag else 13 for flag in here]},
-            marker={
-                "symbol": "square",
-                "size": 19,
-                "color": colours,
-                "opacity": 0.45,
-                "line": {"color": VERMILION, "width": [3 if flag else 0 for flag in here]},
+            text=[f"<b>{s}</b>" if p == chosen else s for p, s in zip(places, shown, strict=True)],
+            textfont={
+                "size": [18 if place == chosen else 14 for place in places],
+                "color": _INK,
             },
-            customdata=[[name, i] for i, name in enumerate(hover, 1)],
+            marker={"symbol": "square", "size": 17, "color": "rgba(0,0,0,0)"},
+            customdata=[[name, place] for place, name in zip(places, hover, strict=True)],
             hovertemplate="%{customdata[0]}<extra></extra>",
-            selected={"marker": {"opacity": 0.45}},
-            unselected={"marker": {"opacity": 0.45}, "textfont": {"color": None}},
+            unselected={"marker": {"opacity": 0}},
             showlegend=False,
         )
     )
+    for row in range(-(-len(residues) // per_row)):
+        number = f"{row * per_row + 1}"
+        figure.add_annotation(x=-0.8, y=-row, text=number, xanchor="right", showarrow=False)
+    figure.update_layout(shapes=_strip_shapes(len(residues), regions, chosen, per_row))
     rows = -(-len(residues) // per_row)
-    figure.update_xaxes(visible=False, range=[-0.7, min(per_row, len(residues)) - 0.3])
+    figure.update_xaxes(visible=False, range=[-3, min(per_row, len(residues)) - 0.4])
     figure.update_yaxes(visible=False, range=[-rows + 0.4, 0.6])
-    finish(figure, height=26 * rows + 10)
-    figure.update_layout(margin={"l": 0, "r": 0, "t": 4, "b": 0})
+    finish(figure, height=28 * rows + 6)
+    figure.update_layout(margin={"l": 0, "r": 0, "t": 2, "b": 4})
     return figure
+
+
+def _strip_shapes(
+    length: int, regions: Sequence[Region], chosen: int | None, per_row: int
+) -> list[dict[str, object]]:
+    """A tinted box for each stretch of a region on a row, and the frame of the chosen one."""
+    shapes = []
+    for i, (_, first, last) in enumerate(regions):
+        for row in range((first - 1) // per_row, (last - 1) // per_row + 1):
+            begin, end = max(first - 1, row * per_row), min(last, (row + 1) * per_row)
+            x0, x1 = begin - row * per_row - 0.5, end - row * per_row - 0.5
+            box = {"type": "rect", "x0": x0, "x1": x1, "y0": -row - 0.46, "y1": -row + 0.46}
+            fill = {"fillcolor": _CELL[i % len(_CELL)], "line": {"width": 0}}
+            shapes.append({**box, **fill, "layer": "below"})
+    if chosen is not None and 1 <= chosen <= length:
+        row, column = divmod(chosen - 1, per_row)
+        box = {"x0": column - 0.5, "x1": column + 0.5, "y0": -row - 0.47, "y1": -row + 0.47}
+        shapes.append({"type": "rect", **box, "line": {"color": VERMILION, "width": 3}})
+    return shapes
 
 
 def with_bands(figure: go.Figure, regions: Sequence[Region]) -> go.Figure:
@@ -155,10 +173,3 @@ def with_bands(figure: go.Figure, regions: Sequence[Region]) -> go.Figure:
         )
     figure.update_layout(margin={"t": 32})
     return figure
-
-
-def _region_colour(position: int, regions: Sequence[Region]) -> str:
-    for i, (_, first, last) in enumerate(regions):
-        if first <= position <= last:
-            return _BAND[i % len(_BAND)]
-    return GREY

@@ -28,8 +28,8 @@ def a_distribution() -> np.ndarray:
 def test_bars_are_sorted_and_mark_the_true_letter_by_more_than_colour():
     p = a_distribution()
     bars = probability_bars(AMINO_ACIDS, p, "R", voted="S").data[0]
-    assert list(bars.y) == sorted(p, reverse=True)
-    at = list(bars.x).index("R")
+    assert list(bars.x) == sorted(p, reverse=True)
+    at = list(bars.y).index("R")
     assert bars.marker.pattern.shape[at] == "/"
     assert "true" in bars.text[at]
     assert [i for i, shape in enumerate(bars.marker.pattern.shape) if shape] == [at]
@@ -40,9 +40,10 @@ def test_bars_without_a_true_letter_mark_nothing():
     assert not any(bars.marker.pattern.shape)
 
 
-def test_a_vote_stands_under_its_letter():
-    figure = probability_bars(AMINO_ACIDS, a_distribution(), "R", voted="W")
-    assert [note.x for note in figure.layout.annotations] == ["W"]
+def test_a_vote_is_written_at_its_bar():
+    bars = probability_bars(AMINO_ACIDS, a_distribution(), "R", voted="W").data[0]
+    voted = [name for name, text in zip(bars.y, bars.text, strict=True) if "vote" in text]
+    assert voted == ["W"]
 
 
 def test_two_guesses_keep_the_letters_order_and_differ_in_pattern():

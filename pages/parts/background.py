@@ -1,0 +1,64 @@
+"""An iterator that runs on its own thread while a page polls it, with cancel.
+
+The thread makes no Streamlit call. A page keeps the job in session_state, shows `latest`, and
+asks again from a fragment with `run_every`.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class Job(Generic[T]):
+    """Runs `steps()` to its end, or until `cancel`; closing the iterator lets it tidy up.
+
+    `latest` is the last value it gave, `error` what it raised, `seconds` how long it has run.
+    """
+
+    def __init__(self, steps: Callable[[], Iterator[T]]):
+        self.latest: T | None = None
+        self.error: Exception | None = None
+        self.started = time.perf_counter()
+        self.ended: float | None = None
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, args=(steps,), daemon=True)
+        self._thread.start()
+
+    @property
+    def running(self) -> bool:
+        return self.ended is None
+
+    @property
+    def cancelled(self) -> bool:
+        return self._stop.is_set()
+
+    @property
+    def seconds(self) -> float:
+        return (self.ended or time.perf_counter()) - self.started
+
+    def cancel(self) -> None:
+        """Ask for the end; it comes after the step in hand."""
+        self._stop.set()
+
+    def wait(self, timeout: float) -> bool:
+        """Wait up to `timeout` seconds for the end; True when it has come."""
+        self._thread.join(timeout)
+        return not self.running
+
+    def _run(self, steps: Callable[[], Iterator[T]]) -> None:
+        iterator = steps()
+        try:
+            for value in iterator:
+                self.latest = value
+                if self._stop.is_set():
+                    break
+        except Exception as problem:
+            self.error = problem
+        finally:
+            close = getattr(iterator, "close", None)
+            if close is not None:
+                close()
+            self.ended = time.perf_counter()

@@ -1,0 +1,73 @@
+"""Names and snippets that the sections of the protein page share."""
+
+from core.protein.chain import Chain
+
+# Published with the source of this app's default chain, for ESM-2 35M; never computed here.
+PUBLISHED_MODEL = "ESM-2 35M"
+PUBLISHED = {
+    1: ("C", 0.982, (("C", 0.98),)),
+    6: ("R", 0.031, (("S", 0.18), ("L", 0.12), ("T", 0.11), ("P", 0.08))),
+}
+
+
+def residue_name(chain: Chain, position: int, *, hide: bool = False) -> str:
+    """A residue in every numbering at once: "R115 · CDR3 6 · IMGT 110"."""
+    numbers = chain.numbers(position)
+    letter = "?" if hide else chain.sequence[position - 1]
+    parts = [f"{letter}{position}"]
+    if numbers.cdr3:
+        parts.append(f"CDR3 {numbers.cdr3}")
+    if numbers.imgt:
+        parts.append(f"IMGT {numbers.imgt}")
+    return " · ".join([*parts, chain.region_at(position)])
+
+
+def residue_names(chain: Chain) -> list[str]:
+    """`residue_name` of every residue, in order."""
+    return [residue_name(chain, position) for position in range(1, len(chain) + 1)]
+
+
+def regions(chain: Chain) -> list[tuple[str, int, int]]:
+    """The chain's regions as figures take them."""
+    return [(region.name, region.start, region.end) for region in chain.regions]
+
+
+def chain_code(chain: Chain) -> str:
+    """Python that rebuilds the chain exactly."""
+    fields = ("sequence", "name", "leader_end", "v_lengths", "cdr3", "v_gene", "j_gene")
+    fields += ("from_v", "from_j")
+    lines = [f"    {field}={getattr(chain, field)!r}," for field in fields]
+    return "\n".join(["chain = Chain(", *lines, ")"])
+
+
+def guess_code(chain: Chain, model_name: str, position: int) -> str:
+    """A script that prints the numbers of one guess."""
+    return f"""from core.protein.chain import Chain
+from core.protein.guess import guess
+from core.protein.weights import load
+
+{chain_code(chain)}
+answer = guess(load({model_name!r}), chain, {position})
+print(answer.model, answer.residue, answer.p_true, answer.entropy_bits, answer.surprise)
+for letter, probability in answer.top(20):
+    print(letter, probability)
+"""
+
+
+def scan_code(chain: Chain, model_name: str, temperature: float = 1.0) -> str:
+    """A script that prints the table of a whole scan."""
+    return f"""from core.alphabet import AMINO_ACIDS
+from core.protein.chain import Chain
+from core.protein.readout import at_temperature, entropy_bits, p_true, pseudo_perplexity
+from core.protein.scan import scan
+from core.protein.weights import load
+
+{chain_code(chain)}
+table = at_temperature(scan(load({model_name!r}), chain), {temperature})
+print("pseudo-perplexity", pseudo_perplexity(table, chain))
+for position, (p, bits, row) in enumerate(
+    zip(p_true(table, chain), entropy_bits(table), table), 1
+):
+    letter = chain.sequence[position - 1]
+    print(position, letter, f"{{p:.4f}}", f"{{bits:.3f}}", *(f"{{v:.4f}}" for v in row))
+"""
