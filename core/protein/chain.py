@@ -40,7 +40,8 @@ class Chain:
     """A protein chain, perhaps with the parts of a T-cell receptor marked on it.
 
     `leader_end` is the length of the signal peptide (0: none). `v_lengths` are the lengths of
-    FR1, CDR1, FR2, CDR2, FR3 directly before the CDR3. `cdr3` is (first, last), 1-based: the
+    FR1, CDR1, FR2, CDR2, FR3 in the germline; FR3 ends with C104, and the first `v_cut` residues
+    of FR1 are missing from the chain. `cdr3` is (first, last), 1-based: the
     conserved C104 to F118 or W118, both included. `from_v` and `from_j` say how many letters of
     the CDR3 the germline V can encode from the left and the germline J from the right.
 
@@ -57,6 +58,7 @@ class Chain:
     j_gene: str | None = None
     from_v: int | None = None
     from_j: int | None = None
+    v_cut: int = 0
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -76,9 +78,10 @@ class Chain:
     def _check_v_lengths(self, lengths: tuple[int, ...]) -> None:
         if self.cdr3 is None or len(lengths) != len(V_PARTS):
             raise ValueError("Lengths of FR1, CDR1, FR2, CDR2 and FR3 need a CDR3 after them.")
-        if self.leader_end + sum(lengths) != self.cdr3[0]:
+        there = sum(lengths) - self.v_cut
+        if self.leader_end + there != self.cdr3[0]:
             raise ValueError(
-                f"FR1 to FR3 ({sum(lengths)} residues, the last one is C104) after a leader of "
+                f"FR1 to FR3 ({there} residues, the last one is C104) after a leader of "
                 f"{self.leader_end} do not end at position {self.cdr3[0]}, where the CDR3 starts."
             )
 
@@ -122,11 +125,11 @@ class Chain:
     @property
     def v_regions(self) -> tuple[Region, ...]:
         """FR1, CDR1, FR2, CDR2, FR3 (up to C104) when the V gene is known, else nothing."""
-        regions, start = [], self.leader_end + 1
+        regions, start = [], self.leader_end + 1 - self.v_cut
         for name, length in zip(V_PARTS, self.v_lengths or (), strict=False):
-            if length:
-                regions.append(Region(name, start, start + length - 1))
-            start += length
+            first, start = max(start, self.leader_end + 1), start + length
+            if first < start:
+                regions.append(Region(name, first, start - 1))
         return tuple(regions)
 
     def region_at(self, position: int) -> str:
@@ -147,7 +150,8 @@ class Chain:
             return Numbers(position, in_cdr3, imgt_cdr3(last - first + 1)[in_cdr3 - 1])
         if self.v_lengths is None or position <= self.leader_end:
             return Numbers(position, None, "")
-        return Numbers(position, None, imgt_v(self.v_lengths)[position - self.leader_end - 1])
+        in_v = position - self.leader_end + self.v_cut
+        return Numbers(position, None, imgt_v(self.v_lengths)[in_v - 1])
 
     def origin(self, position: int) -> str:
         """What can have written this letter: "V germline", "J germline", "junction" or "".
