@@ -6,10 +6,10 @@ model in; the encoder runs once, and under a causal mask each step computes one 
 """
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from core.alphabet import BOS, EOS, PAD
@@ -18,6 +18,7 @@ from core.transformer.masks import padding_mask
 from core.transformer.model import Transformer, evaluating
 
 
+@runtime_checkable
 class NextToken(Protocol):
     """Whatever can score the next token of a batch of beginnings."""
 
@@ -120,7 +121,7 @@ class Beams:
     totals: Float[Tensor, "B k"]
     lengths: Int[Tensor, "B k"]
     scores: Float[Tensor, "B k"]
-    finished: "torch.Tensor"
+    finished: Bool[Tensor, "B k"]
     parents: Int[Tensor, "B k"]
     tokens: Int[Tensor, "B k"]
 
