@@ -5,6 +5,7 @@ is a file of them, one JSON object per line. Knows nothing of torch.
 """
 
 import json
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -141,8 +142,11 @@ def event_name(event: Event) -> str:
 
 
 def to_json_line(event: Event) -> str:
-    """One line of JSON, `event` first. Attention weights are rounded to 4 decimals."""
-    values = asdict(event)
+    """One line of JSON, `event` first; a number that is none becomes null.
+
+    Attention weights are rounded to 4 decimals, other numbers to 7 digits.
+    """
+    values = {name: _short(value) for name, value in asdict(event).items()}
     if isinstance(event, Snapshot):
         # float16 holds 3 to 4 digits; more would be noise that triples the file.
         values["weights"] = np.round(event.weights.astype(np.float64), 4).tolist()
@@ -155,12 +159,21 @@ def from_json_line(line: str) -> Event:
     if not isinstance(values, dict) or values.get("event") not in _NAMES:
         raise ValueError(f"This line is not a training event: {line[:80]!r}.")
     kind = _NAMES[values.pop("event")]
+    if kind is StepDone:
+        values = {name: math.nan if value is None else value for name, value in values.items()}
     if kind is Snapshot:
         values["weights"] = np.asarray(values["weights"], dtype=np.float16)
         for name in ("rows", "columns", "antidiagonal"):
             values[name] = tuple(values[name])
     event: Event = kind(**values)
     return event
+
+
+def _short(value: Any) -> Any:
+    """7 digits are all that float32 has; JSON has no word for a number that is none."""
+    if not isinstance(value, float):
+        return value
+    return float(f"{value:.7g}") if math.isfinite(value) else None
 
 
 def read_events(lines: Iterable[str]) -> Iterator[Event]:

@@ -1,0 +1,200 @@
+"""The training run as a stream of events: step, look, report, save, until done or diverged.
+
+In: a recipe and how to watch it. Out: `core.training.events`, plain values. Knows nothing of
+processes, databases or pages; whoever reads the events decides when to stop reading.
+"""
+
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from core.alphabet import Vocabulary
+from core.training.captured_step import steps_of
+from core.training.checkpoint import check_same_recipe, read_checkpoint, write_checkpoint
+from core.training.devices import choose_device, device_name, sensible_threads
+from core.training.divergence import DivergenceWatch
+from core.training.evaluate import decode_string, decoded, exactness, held_out, snapshot
+from core.training.events import (
+    Evaluated,
+    Event,
+    Failed,
+    Finished,
+    Sampled,
+    Saved,
+    Started,
+    StepDone,
+)
+from core.training.learner import Learner
+from core.training.parallel import this_world
+from core.training.recipe import Recipe, Watch, check_watched
+from core.training.schedule import learning_rate, smoothing_floor
+
+
+def train(
+    recipe: Recipe,
+    *,
+    device: str = "auto",
+    watch: Watch | None = None,
+    resume: Path | None = None,
+    save_to: Path | None = None,
+    threads: int | None = None,
+) -> Iterator[Event]:
+    """Train and yield what happens; see `Training`, which also saves at any moment."""
+    yield from Training(
+        recipe, device=device, watch=watch, resume=resume, save_to=save_to, threads=threads
+    ).events()
+
+
+class Training:
+    """One run. Between two events it stands still, and `save` writes all it needs to go on.
+
+    `resume` is a checkpoint to go on from, with the same losses as if the run had never stopped
+    (same device and threads). `save_to` is where checkpoints go, every `watch.save_every` steps
+    and at the end; None writes none. Stop it by not asking for the next event.
+
+    Raises ValueError for a device that is missing, a string that the model cannot read, or a
+    checkpoint that does not fit.
+    """
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        *,
+        device: str = "auto",
+        watch: Watch | None = None,
+        resume: Path | None = None,
+        save_to: Path | None = None,
+        threads: int | None = None,
+    ):
+        self._began = time.perf_counter()
+        self.recipe, self.watch = recipe, watch or Watch()
+        self._string = check_watched(recipe, self.watch.string)
+        torch.set_num_threads(threads or sensible_threads())
+        self._learner = Learner(recipe, choose_device(device), this_world())
+        self._steps = steps_of(self._learner)
+        self._save_to = save_to
+        self.step, self.seconds = 0, 0.0
+        if resume is not None:
+            self._go_on_from(resume)
+        self._resumed_from = self.step
+        self._held_out = held_out(recipe, self.watch.held_out, self._learner.device)
+        self._divergence = DivergenceWatch(len(Vocabulary(recipe.letters)))
+
+    def events(self) -> Iterator[Event]:
+        """Started, then steps and looks at them, then Finished, or Failed if it diverges."""
+        yield self._started()
+        reached = False
+        while self.step < self.recipe.steps and not reached:
+            for step_or_failure in self._advance():
+                yield step_or_failure
+                if isinstance(step_or_failure, Failed):
+                    return
+            for seen in self._look():
+                yield seen
+                reached = reached or self._reached(seen)
+        yield from self._finish()
+
+    def save(self, path: Path) -> Saved:
+        """Write a checkpoint of this moment; only the speaking process of several writes."""
+        if self._learner.world.speaks:
+            write_checkpoint(path, self.recipe, self._learner.state(), self.seconds)
+        return Saved(self.step, str(path))
+
+    def _go_on_from(self, path: Path) -> None:
+        content = read_checkpoint(path)
+        check_same_recipe(content, self.recipe)
+        self._learner.restore(content)
+        self.step, self.seconds = content["taken"], content["seconds"]
+
+    def _started(self) -> Started:
+        learner = self._learner
+        return Started(
+            recipe=self.recipe.to_dict(),
+            watch=self.watch.to_dict(),
+            device=learner.device.type,
+            device_name=device_name(learner.device),
+            threads=torch.get_num_threads(),
+            processes=learner.world.size,
+            parameters=sum(p.numel() for p in learner.model.parameters()),
+            smoothing_floor=smoothing_floor(
+                self.recipe.label_smoothing, len(Vocabulary(self.recipe.letters))
+            ),
+            versions={
+                "python": sys.version.split()[0],
+                "torch": torch.__version__,
+                "numpy": np.__version__,
+            },
+            resumed_from=self._resumed_from,
+        )
+
+    def _advance(self) -> Iterator[StepDone | Failed]:
+        count = self._steps_until_next_look()
+        before, began = self.seconds, time.perf_counter()
+        self._steps(count)
+        losses, norms = self._learner.logs(self.step + 1, self.step + count)
+        self.seconds += time.perf_counter() - began
+        for number in range(count):
+            self.step += 1
+            # Steps taken in one go on a GPU share its time equally.
+            seconds = before + (self.seconds - before) * (number + 1) / count
+            rate = learning_rate(self.recipe, self.step)
+            done = StepDone(self.step, float(losses[number]), rate, float(norms[number]), seconds)
+            yield done
+            sentence = self._divergence.trouble(done)
+            if sentence:
+                yield Failed(self.step, rate, sentence)
+                return
+
+    def _steps_until_next_look(self) -> int:
+        watch, left = self.watch, self.recipe.steps - self.step
+        if self.step == 0:
+            return 1  # so that the first point is there at once
+        every = (watch.evaluate_every, watch.sample_every, watch.snapshot_every, watch.save_every)
+        ahead = [n - self.step % n for n in every if n]
+        return min([left, self._steps.at_once, *ahead])
+
+    def _look(self) -> Iterator[Event]:
+        watch, step, model = self.watch, self.step, self._learner.model
+        first, last = step == 1, step == self.recipe.steps
+        if first or last or _due(step, watch.sample_every):
+            decoded = decode_string(model, self.recipe, self._string)
+            yield Sampled(step, self._string, decoded, self._string[::-1])
+        if first or last or _due(step, watch.snapshot_every):
+            seen = snapshot(model, self.recipe, self._string, step)
+            if seen is not None:
+                yield seen
+        if last or _due(step, watch.evaluate_every):
+            yield self._evaluated()
+        if self._save_to and (last or _due(step, watch.save_every)):
+            yield self.save(self._save_to)
+
+    def _evaluated(self) -> Evaluated:
+        found = exactness(self._learner.model, self.recipe, self._held_out)
+        return Evaluated(self.step, found.exact, found.of, found.letters_right)
+
+    def _reached(self, event: Event) -> bool:
+        wanted = self.watch.until_exact
+        return wanted is not None and isinstance(event, Evaluated) and event.exact >= wanted
+
+    def _finish(self) -> Iterator[Event]:
+        model, at_end = self._learner.model, self.step == self.recipe.steps
+        if self._save_to and not at_end:
+            yield self.save(self._save_to)
+        # Once more by decoding freely, the slow way, because this is the number that is quoted.
+        found = exactness(model, self.recipe, self._held_out, decoded)
+        yield Finished(
+            steps=self.step,
+            seconds=self.seconds,
+            seconds_total=time.perf_counter() - self._began,
+            exact=found.exact,
+            of=found.of,
+            decoded={self._string: decode_string(model, self.recipe, self._string)},
+        )
+
+
+def _due(step: int, every: int) -> bool:
+    return bool(every) and step % every == 0

@@ -1,0 +1,123 @@
+"""The weights and everything that changes them: one update, the same on every device.
+
+In: a recipe and a device. Out: losses and gradient norms of the steps taken. An update reads
+and writes tensors on the device only, so that a CUDA graph can hold it whole. Knows nothing of
+events, evaluation or files.
+"""
+
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float32
+from torch import Tensor
+
+from core.alphabet import PAD
+from core.training.dropout import CheapDropout
+from core.training.model import build_model
+from core.training.optimisers import clip_gradients, make_adam
+from core.training.parallel import World, average, share_gradients
+from core.training.recipe import Recipe
+from core.training.reverse_task import Batch, draw_batch
+from core.training.schedule import learning_rate
+
+
+class Learner:
+    """Model, optimiser, generators and logs of one run, in one process of `world`.
+
+    Every process draws the whole batch from the same generator and learns from its share.
+    """
+
+    def __init__(self, recipe: Recipe, device: torch.device, world: World | None = None):
+        self.recipe, self.device, self.world = recipe, device, world or World()
+        self.model = build_model(recipe).to(device)
+        self._forward = share_gradients(
+            self.model, device, self.world, some_unused=not recipe.cross_attention
+        )
+        self._rate = torch.zeros((), device=device)
+        self.optimiser = make_adam(list(self.model.parameters()), recipe, self._rate)
+        self.generator = torch.Generator(device).manual_seed(recipe.seed)
+        self._dropout_generator = torch.Generator()
+        self._seed_dropout()
+        rates = [learning_rate(recipe, step) for step in range(1, recipe.steps + 1)]
+        self._rates = torch.tensor(rates, device=device)
+        self._logs = torch.zeros(2, recipe.steps, device=device)
+        self._taken = torch.zeros(1, dtype=torch.long, device=device)
+        self._cheap = CheapDropout(self._dropout_generator)
+
+    def update(self) -> None:
+        """One step: draw, forward, backward, clip, change the weights, log. No number is read."""
+        self._rate.copy_(self._rates.index_select(0, self._taken).squeeze(0))
+        batch = draw_batch(self.recipe, self.recipe.batch, self.generator)
+        self.optimiser.zero_grad(set_to_none=True)
+        with self._dropout():
+            loss = self._loss(batch)
+        loss.backward()
+        norm = clip_gradients(self.model, self.recipe.clip_norm)
+        self.optimiser.step()
+        logged = torch.stack([average(loss.detach(), self.world), norm]).unsqueeze(1)
+        self._logs.index_copy_(1, self._taken, logged)
+        self._taken.add_(1)
+
+    def logs(self, first: int, last: int) -> Float32[np.ndarray, "2 steps"]:
+        """Losses and, below, gradient norms before clipping of steps `first` to `last`."""
+        return self._logs[:, first - 1 : last].cpu().numpy()
+
+    def state(self) -> dict[str, Any]:
+        """Everything that the next update depends on, as tensors and plain values."""
+        on_cuda = self.device.type == "cuda"
+        return {
+            "model": self.model.state_dict(),
+            "optimiser": self.optimiser.state_dict(),
+            "generator": self.generator.get_state(),
+            "dropout": self._dropout_generator.get_state(),
+            "device_dropout": torch.cuda.get_rng_state(self.device) if on_cuda else None,
+            "taken": int(self._taken.item()),
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take over a `state`; the following updates are those that would have come after it."""
+        self.model.load_state_dict(state["model"])
+        self.optimiser.load_state_dict(state["optimiser"])
+        for group in self.optimiser.param_groups:
+            group["lr"] = self._rate  # loading put a copy in its place
+        self.generator.set_state(state["generator"])
+        self._dropout_generator.set_state(state["dropout"])
+        if self.device.type == "cuda" and state["device_dropout"] is not None:
+            torch.cuda.set_rng_state(state["device_dropout"], self.device)
+        self._taken.fill_(state["taken"])
+
+    def _loss(self, batch: Batch) -> Tensor:
+        """This process's part of the mean over all letters of the joint batch.
+
+        Gradients are averaged over processes, hence the factor; with one process it is the
+        plain mean over letters, padding left out.
+        """
+        letters = (batch.labels != PAD).sum()
+        mine = batch.rows(self.world.rank, self.world.size)
+        logits = self._forward(mine.src, mine.tgt)
+        total = F.cross_entropy(
+            logits.flatten(0, 1),
+            mine.labels.flatten(),
+            ignore_index=PAD,
+            label_smoothing=self.recipe.label_smoothing,
+            reduction="sum",
+        )
+        return total * self.world.size / letters
+
+    def _dropout(self) -> AbstractContextManager[Any]:
+        if self.device.type != "cpu" or not self.recipe.dropout:
+            return nullcontext()
+        self._cheap.start_step()
+        return self._cheap
+
+    def _seed_dropout(self) -> None:
+        # Far from the seeds of weights and strings, and different in every process.
+        seed = (self.recipe.seed + 1) * 1_000_003 + self.world.rank
+        self._dropout_generator.manual_seed(seed)
+        if self.device.type == "cuda":
+            torch.cuda.manual_seed(seed)
+        elif self.device.type == "mps":
+            torch.mps.manual_seed(seed)

@@ -1,0 +1,36 @@
+"""The optimiser of a recipe, driven by one learning-rate tensor, and gradient clipping.
+
+Neither asks the device for a number, so a CUDA graph can hold both.
+"""
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils import clip_grads_with_norm_, get_total_norm
+
+from core.training.recipe import Recipe
+
+
+def make_adam(
+    parameters: list[nn.Parameter], recipe: Recipe, rate: Tensor
+) -> torch.optim.Optimizer:
+    """Fused Adam that reads its learning rate from `rate` (Kingma and Ba 2015, algorithm 1)."""
+    return torch.optim.Adam(
+        parameters,
+        lr=rate,
+        betas=(recipe.beta1, recipe.beta2),
+        eps=recipe.epsilon,
+        fused=True,
+        capturable=rate.is_cuda,
+    )
+
+
+def clip_gradients(model: nn.Module, longest: float) -> Tensor:
+    """Scale all gradients down together to norm `longest` (0: leave them); the norm before.
+
+    Source: Pascanu et al. 2013, algorithm 1.
+    """
+    with_gradient = [p for p in model.parameters() if p.grad is not None]
+    norm = get_total_norm([p.grad for p in with_gradient if p.grad is not None], foreach=True)
+    if longest:
+        clip_grads_with_norm_(with_gradient, longest, norm, foreach=True)
+    return norm

@@ -1,0 +1,47 @@
+"""How the learning rate runs, and the lowest loss that label smoothing allows: pure numbers.
+
+In: a recipe and a step, counted from 1. Out: a float. Knows nothing of torch.
+"""
+
+import math
+
+from core.training.recipe import Recipe
+
+
+def learning_rate(recipe: Recipe, step: int) -> float:
+    """The rate used at `step` (the first step is 1). Raises ValueError below 1."""
+    if step < 1:
+        raise ValueError(f"Steps count from 1; there is no step {step}.")
+    if recipe.schedule == "paper":
+        return paper_rate(step, recipe.d_model, recipe.warmup)
+    return linear_rate(step, recipe.steps, recipe.warmup, recipe.peak, recipe.final_fraction)
+
+
+def paper_rate(step: int, d_model: int, warmup: int) -> float:
+    """d_model^-0.5 * min(step^-0.5, step * warmup^-1.5); warmup 0 leaves step^-0.5 alone.
+
+    Source: Vaswani et al. 2017, equation 3.
+    """
+    climb = step * warmup**-1.5 if warmup else math.inf
+    return float(d_model**-0.5 * min(step**-0.5, climb))
+
+
+def linear_rate(step: int, steps: int, warmup: int, peak: float, final_fraction: float) -> float:
+    """Straight up to `peak` at step `warmup`, straight down to its `final_fraction` at `steps`."""
+    if step < warmup:
+        return peak * step / warmup
+    done = (step - warmup) / max(1, steps - warmup)
+    return peak * (1 - (1 - final_fraction) * min(1.0, done))
+
+
+def smoothing_floor(label_smoothing: float, vocabulary: int) -> float:
+    """Entropy (nats) of the smoothed target: no model's loss can be lower on average.
+
+    The target is (1 - s) on the right token plus s spread over all `vocabulary` tokens, the
+    right one included (Szegedy et al. 2016, section 7), so it is not certain and costs its own
+    entropy.
+    """
+    share = label_smoothing / vocabulary
+    right = 1 - label_smoothing + share
+    others = (vocabulary - 1) * share
+    return -right * math.log(right) - (others * math.log(share) if share else 0.0)
