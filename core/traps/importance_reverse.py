@@ -12,7 +12,7 @@ from core.alphabet import BOS, EOS, RESIDUES, Vocabulary
 from core.transformer.masks import causal_mask
 from core.transformer.model import Transformer, evaluating
 from core.transformer.trace import Trace
-from core.traps.ranking import Importance
+from core.traps.ranking import Importance, residue_names
 
 
 def reverse_importance(
@@ -20,9 +20,9 @@ def reverse_importance(
 ) -> Importance:
     """Importance of every source letter for writing the string backwards.
 
-    Received: cross-attention on the letter, mean over decoder layers, heads and written
-    tokens. Effect: by how many nats the right answer becomes less likely, letter by letter
-    under teacher forcing, when neither encoder nor decoder may look at the letter.
+    Received: cross-attention on the letter, mean over the written tokens. Effect: by how many
+    nats the right answer becomes less likely, letter by letter under teacher forcing, when
+    neither encoder nor decoder may look at the letter.
 
     Raises ValueError for a letter that the vocabulary lacks or a string longer than the model
     can read.
@@ -39,12 +39,16 @@ def reverse_importance(
     with evaluating(model):
         untouched = answer_log_probability(model, src, answer, visible[:1], trace)
         ablated = answer_log_probability(model, src, answer, visible[1:])
-    crossed = [weights for name, weights in trace.weights.items() if name.endswith(".cross")]
-    received = torch.stack(crossed).mean(dim=(0, 1, 2, 3))
+    crossed = {n: w[0].mean(dim=1) for n, w in trace.weights.items() if n.endswith(".cross")}
     return Importance(
         "Trained reverse model",
-        sequence,
-        received.double().numpy(),
+        residue_names(sequence),
+        tuple(
+            f"Layer {name.split('.')[1]}, head {head}"
+            for name, weights in crossed.items()
+            for head in range(1, len(weights) + 1)
+        ),
+        torch.cat(list(crossed.values())).double().numpy(),
         (untouched - ablated).double().numpy(),
         "nats by which the right answer becomes less likely",
     )

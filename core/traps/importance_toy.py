@@ -10,35 +10,30 @@ from jaxtyping import Bool, Float
 from core.alphabet import clean_sequence
 from core.toy.heads import HEADS, attend_each, concatenate
 from core.toy.model import ToyRun, run_toy
-from core.traps.ranking import Importance
+from core.traps.ranking import Importance, residue_names
 
 MAX_LENGTH = 60
 
 
-def toy_importance(sequence: str, head: int | None = None) -> Importance:
+def toy_importance(sequence: str) -> Importance:
     """Importance of every residue for all the others, in the toy's multi-head attention.
 
-    `head` counts from 0 and chooses whose attention is read; None averages the four. The
-    effect is always that on all four heads' blends side by side: how far the other residues'
+    The effect is that on all four heads' blends side by side: how far the other residues'
     outputs move (mean Euclidean length) when nobody may look at this residue.
 
-    Raises SequenceError for text that is no sequence of 2 to 60 residues, ValueError for a
-    head outside 0 to 3.
+    Raises SequenceError for text that is no sequence of 2 to 60 residues.
     """
-    if head is not None and not 0 <= head < len(HEADS):
-        raise ValueError(f"There is no head {head + 1}: choose 1 to {len(HEADS)}.")
     letters = clean_sequence(sequence, min_length=2, max_length=MAX_LENGTH).sequence
     untouched = run_toy(letters)
-    chosen = untouched.steps if head is None else (untouched.steps[head],)
-    weights = np.mean([step.weights for step in chosen], axis=0)
     effect = [
         shift_of_others(untouched.output, _output_without(untouched, j), j)
         for j in range(len(letters))
     ]
     return Importance(
-        "Toy, mean of four heads" if head is None else f"Toy, head {head + 1}",
-        letters,
-        received_from_others(weights),
+        "Toy model",
+        residue_names(letters),
+        tuple(f"Head {i}, {head.name}" for i, head in enumerate(HEADS, 1)),
+        np.array([received_from_others(step.weights) for step in untouched.steps]),
         np.array(effect),
         "mean shift of the other residues' outputs",
     )

@@ -23,3 +23,15 @@ def smoothing_floor(smoothing: float, vocabulary: int) -> float:
     other = smoothing / vocabulary
     true = 1 - smoothing + other
     return -sum(p * math.log(p) for p in (true, *[other] * (vocabulary - 1)) if p > 0)
+
+
+def smoothed_loss(p_true: float, smoothing: float, vocabulary: int) -> float:
+    """Cross-entropy (nats) when the model gives the true token `p_true`, the rest alike.
+
+    Raises ValueError for a probability outside 0 to 1, both ends excluded.
+    """
+    if not 0 < p_true < 1:
+        raise ValueError(f"A probability of {p_true} is not between 0 and 1.")
+    other = smoothing / vocabulary
+    of_others = math.log((1 - p_true) / (vocabulary - 1))
+    return -(1 - smoothing + other) * math.log(p_true) - (vocabulary - 1) * other * of_others
