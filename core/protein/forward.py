@@ -6,7 +6,6 @@ breaks under two threads; here they are values, so one model can serve many visi
 Source: Lin et al., Science 379 (2023); fair-esm 2.0.0, esm/model/esm2.py, is the oracle in tests.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -16,17 +15,6 @@ from torch.nn import functional as F
 
 # Share of residues that ESM-2 saw as the mask token in training: 15 % chosen, 80 % of them masked.
 MASK_RATIO_IN_TRAINING = 0.15 * 0.8
-
-
-@dataclass(frozen=True)
-class Trace:
-    """What passed through the model: `hidden` (layers + 1, B, L, d_model), 0 = the embeddings.
-
-    `attention` is (layers, B, h, n_query, n_key). L counts the start and end tokens.
-    """
-
-    hidden: Tensor
-    attention: Tensor
 
 
 def embed(module: Any, tokens: Int[Tensor, "B L"]) -> Float[Tensor, "B L d_model"]:
@@ -77,22 +65,34 @@ def masked_logits(
     return module.lm_head(module.emb_layer_norm_after(x))
 
 
-def trace(module: Any, tokens: Int[Tensor, "B L"]) -> Trace:
-    """Hidden states after every layer (the last one normalised, as ESM-2 does) and all weights."""
+def hidden_states(
+    module: Any, tokens: Int[Tensor, "B L"]
+) -> Float[Tensor, "layers_and_embedding B L d_model"]:
+    """The residual stream: embeddings first, then after each layer; the last one normalised.
+
+    As in ESM-2, the final layer norm belongs to the last entry.
+    """
     x = embed(module, tokens)
     tables = rotary_tables(module.layers[0].self_attn.rot_emb.inv_freq, tokens.shape[1])
-    hidden, attention = [x], []
+    states = [x]
     for layer in module.layers:
-        attention.append(_attention_weights(layer, x, *tables))
-        x = _layer(layer, x, *tables)
-        hidden.append(x)
-    hidden[-1] = module.emb_layer_norm_after(hidden[-1])
-    return Trace(torch.stack(hidden), torch.stack(attention))
+        states.append(_layer(layer, states[-1], *tables))
+    states[-1] = module.emb_layer_norm_after(states[-1])
+    return torch.stack(states)
 
 
-def logits_everywhere(module: Any, hidden: Float[Tensor, "B L d_model"]) -> Float[Tensor, "B L V"]:
-    """Logits at every token from the last entry of `Trace.hidden`."""
-    return module.lm_head(hidden)
+def attention_weights(
+    module: Any, tokens: Int[Tensor, "B L"], layer: int
+) -> Float[Tensor, "B h n_query n_key"]:
+    """Attention weights of one layer, counted from 1; rows sum to 1.
+
+    One layer at a time: all of them for a long chain would take gigabytes.
+    """
+    x = embed(module, tokens)
+    tables = rotary_tables(module.layers[0].self_attn.rot_emb.inv_freq, tokens.shape[1])
+    for before in module.layers[: layer - 1]:
+        x = _layer(before, x, *tables)
+    return _attention_weights(module.layers[layer - 1], x, *tables)
 
 
 def _split(x: Tensor, heads: int) -> Tensor:

@@ -1,0 +1,118 @@
+"""What the commands do; `__main__` only parses. Messages on standard error, results elsewhere."""
+
+import argparse
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from core.protein.chain import Chain, default_chain
+from core.protein.genes import species_name
+from core.protein.germline import assemble
+from core.protein.guess import guess
+from core.protein.model import LanguageModel
+from core.protein.readout import at_temperature, p_true, pseudo_perplexity
+from core.protein.recognise import from_sequence
+from core.protein.scan import scan_steps
+from core.protein.table import scan_csv
+from core.protein.weights import WeightsError, load, model_card
+
+
+class BadInput(ValueError):
+    """Options or letters that cannot be used."""
+
+
+def say(text: str) -> None:
+    """A message, never on standard output."""
+    print(text, file=sys.stderr)
+
+
+def chain_from(options: argparse.Namespace) -> Chain:
+    """The chain that the options describe, its notes said aloud."""
+    parts = (options.v, options.cdr3, options.j)
+    try:
+        if options.chain is not None:
+            if any(parts):
+                raise BadInput("Give either --chain or --v, --cdr3 and --j.")
+            chain = from_sequence(options.chain, species=species_name(options.species))
+        elif any(parts):
+            if not all(parts):
+                raise BadInput("A receptor needs all three: --v, --cdr3 and --j.")
+            chain = assemble(
+                *parts,
+                species=species_name(options.species),
+                complete=options.complete,
+                leader=not options.no_leader,
+            )
+        else:
+            chain = default_chain()
+    except ValueError as problem:
+        raise BadInput(str(problem)) from problem
+    for note in chain.notes:
+        say(note)
+    return chain
+
+
+def model_from(options: argparse.Namespace) -> LanguageModel:
+    """The loaded model that the options name; an unknown name is bad input."""
+    try:
+        model_card(options.model)
+    except WeightsError as problem:
+        raise BadInput(str(problem)) from problem
+    if not options.temperature > 0:
+        raise BadInput(f"--temperature {options.temperature} must be above 0.")
+    return load(options.model)
+
+
+def scan_command(options: argparse.Namespace) -> int:
+    """Hide every residue in turn; CSV, one row per residue."""
+    chain = chain_from(options)
+    model = model_from(options)
+    table = np.full((len(chain), 20), np.nan)
+    for step in scan_steps(model, chain):
+        table = step.probabilities
+        print(f"\r{step.done} of {step.total} residues", end="", file=sys.stderr, flush=True)
+    say("")
+    table = at_temperature(table, options.temperature)
+    _write(options.csv, scan_csv(chain, table))
+    mean = float(np.nanmean(p_true(table, chain)))
+    say(
+        f"{model.label}: mean p(true) {mean:.3f}, pseudo-perplexity "
+        f"{pseudo_perplexity(table, chain):.3f} over {len(chain)} residues."
+    )
+    return 0
+
+
+def guess_command(options: argparse.Namespace) -> int:
+    """Hide one residue; CSV with one row."""
+    chain = chain_from(options)
+    position = _position(options, chain)
+    model = model_from(options)
+    one = guess(model, chain, position).at_temperature(options.temperature)
+    table = np.full((len(chain), 20), np.nan)
+    table[position - 1] = one.probabilities
+    _write(options.csv, scan_csv(chain, table))
+    best = ", ".join(f"{letter} {p:.2f}" for letter, p in one.top())
+    say(f"{model.label} at {one.residue}{position}: {best}; p(true) {one.p_true:.3f}.")
+    return 0
+
+
+def _position(options: argparse.Namespace, chain: Chain) -> int:
+    if (options.position is None) == (options.cdr3_position is None):
+        raise BadInput("Give one of --position and --cdr3-position.")
+    if options.position is not None:
+        position, places = options.position, range(1, len(chain) + 1)
+    else:
+        places = chain.cdr3_positions
+        position = options.cdr3_position + (places.start - 1)
+    if position not in places:
+        raise BadInput(f"That position is outside: there are {len(places)}, counted from 1.")
+    return int(position)
+
+
+def _write(path: str | None, text: str) -> None:
+    if path:
+        Path(path).write_text(text)
+        say(f"Written to {path}.")
+    else:
+        sys.stdout.write(text)
