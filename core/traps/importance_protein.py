@@ -61,8 +61,11 @@ def embedded(cdr3: str) -> Chain:
 def attention_from(model: LanguageModel, chain: Chain, at: int) -> Float[np.ndarray, "heads L"]:
     """Weights that the masked token at index `at` gives every token, layer by layer."""
     tokens = _masked(model, chain, [[at]])
-    weights = forward.trace(model.module, tokens).attention  # (layers, B, h, n_query, n_key)
-    return weights[:, 0, :, at].flatten(0, 1).double().numpy()
+    rows = [
+        forward.attention_weights(model.module, tokens, layer)[0, :, at]  # (h, n_key)
+        for layer in range(1, model.num_layers + 1)
+    ]
+    return np.asarray(torch.cat(rows).double().numpy())
 
 
 @torch.no_grad()
@@ -73,7 +76,7 @@ def probability_moved(
     tokens = _masked(model, chain, [[at], *([at, other] for other in also)])
     logits = forward.masked_logits(model.module, tokens, torch.full((len(tokens),), at))
     guesses, _ = model.over_residues(logits)
-    return np.abs(guesses[1:] - guesses[0]).sum(axis=1) / 2
+    return np.asarray(np.abs(guesses[1:] - guesses[0]).sum(axis=1) / 2)
 
 
 def _masked(model: LanguageModel, chain: Chain, hidden: list[list[int]]) -> Int[Tensor, "rows L"]:

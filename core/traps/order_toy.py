@@ -1,6 +1,6 @@
 """Does the toy block know the order of a sequence? Shuffle it, with positions off and on.
 
-In: a sequence and a seed. Out: the shuffled letters and what the shuffle changed. NumPy only.
+In: a sequence and a seed. Out: `Shuffle`, the new order and what it changed. NumPy only.
 """
 
 from dataclasses import dataclass
@@ -9,7 +9,8 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from core.alphabet import clean_sequence
-from core.toy.block import block
+from core.toy.attention import causal
+from core.toy.block import block_steps
 from core.toy.residue_vectors import residue_vectors
 
 MAX_LENGTH = 60
@@ -19,7 +20,7 @@ MAX_LENGTH = 60
 class Shuffle:
     """`order[i]` is the residue (from 0) that stands at place i after the shuffle.
 
-    The two arrays hold |block(shuffled input) - shuffled block(input)|, a row per place.
+    The two arrays hold |model(shuffled input) - shuffled model(input)|, a row per place.
     """
 
     letters: str
@@ -37,19 +38,25 @@ class Shuffle:
         return tuple(f"{self.letters[i]}{i + 1}" for i in self.order)
 
 
-def shuffle_toy(sequence: str, seed: int = 0) -> Shuffle:
+def shuffle_toy(sequence: str, seed: int = 0, *, causal_mask: bool = False) -> Shuffle:
     """Shuffle the residues and compare the block's outputs with its shuffled old outputs.
 
     With positions on, chemistry moves and the position columns stay, as in a new sequence.
+    `causal_mask` hides what comes later, which tells first from last even without positions.
     Raises SequenceError for text that is no sequence of 2 to 60 residues.
     """
     letters = clean_sequence(sequence, min_length=2, max_length=MAX_LENGTH).sequence
     order = new_order(len(letters), seed)
     shuffled = "".join(letters[i] for i in order)
 
+    may_attend = causal(len(letters)) if causal_mask else None
+
     def difference(positions: bool) -> Float[np.ndarray, "L d_model"]:
-        before = block(residue_vectors(letters, positions=positions))
-        return np.abs(block(residue_vectors(shuffled, positions=positions)) - before[order])
+        before, after = (
+            block_steps(residue_vectors(s, positions=positions), may_attend=may_attend).leaving
+            for s in (letters, shuffled)
+        )
+        return np.abs(after - before[order])
 
     return Shuffle(letters, order, difference(positions=False), difference(positions=True))
 

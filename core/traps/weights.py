@@ -12,6 +12,7 @@ from esm import Alphabet
 from esm.model.esm2 import ESM2
 from torch import nn
 
+from core.protein.weights import ModelCard, model_card
 from core.toy.block import attention_weight_count, feed_forward_weight_count
 from core.toy.heads import D_MODEL
 from core.transformer.model import Transformer
@@ -34,11 +35,8 @@ _TELLTALES = (
     ("fc1", FEED_FORWARD),
     ("fc2", FEED_FORWARD),
 )
-# Published sizes: Vaswani et al. 2017, table 3 with the vocabularies of this app's reference
-# count; Lin et al. 2023 for ESM-2.
+# Vaswani et al. 2017, table 3, with two vocabularies of the size of a translation task.
 BASE = ModelShape(src_vocab=10_000, tgt_vocab=8_000, max_len=1)  # positions hold no weights
-ESM2_35M = {"num_layers": 12, "embed_dim": 480, "attention_heads": 20}
-TRB_MINI = {"num_layers": 6, "embed_dim": 192, "attention_heads": 6}
 
 
 @dataclass(frozen=True)
@@ -69,12 +67,8 @@ class Count:
 
 def count_all() -> tuple[Count, ...]:
     """The four models, smallest first."""
-    return (
-        count_toy(),
-        count_esm("TRB-mini", **TRB_MINI),
-        count_esm("ESM-2 35M", **ESM2_35M),
-        count_base(),
-    )
+    proteins = [count_protein(model_card(name)) for name in ("trb-mini", "esm2-35m")]
+    return (count_toy(), *proteins, count_base())
 
 
 def count_toy() -> Count:
@@ -90,11 +84,11 @@ def count_base() -> Count:
     return count_module("Base Transformer", model, BASE.d_model, "encoder.layers.0.")
 
 
-def count_esm(name: str, *, num_layers: int, embed_dim: int, attention_heads: int) -> Count:
-    """A model of fair-esm's ESM2 class with these sizes."""
+def count_protein(card: ModelCard) -> Count:
+    """A protein language model of fair-esm's ESM2 class, whether or not its weights are here."""
     with torch.device("meta"):
-        model = ESM2(num_layers, embed_dim, attention_heads, Alphabet.from_architecture("ESM-1b"))
-    return count_module(name, model, embed_dim, "layers.0.")
+        model = ESM2(card.layers, card.d_model, card.heads, Alphabet.from_architecture("ESM-1b"))
+    return count_module(card.label, model, card.d_model, "layers.0.")
 
 
 def count_module(name: str, model: nn.Module, d_model: int, block: str) -> Count:
