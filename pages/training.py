@@ -1,3 +1,60 @@
-from pages.parts.frame import open_page
+"""Teach a Transformer to read a CDR3 backwards: start a run, watch it, steer it, compare it."""
 
-open_page("training", "…")
+import streamlit as st
+
+from core.runs.supervisor import Supervisor
+from core.settings import read_settings
+from pages.parts.controls import sequence_box
+from pages.parts.frame import open_page
+from pages.parts.training_controls import say_what_happened, start_bar, steering
+from pages.parts.training_explained import explained
+from pages.parts.training_runs import runs_table, take_away
+from pages.parts.training_scene import choose_run, scene_of
+from pages.parts.training_stage import closer_look, stage
+
+open_page("training", "Press Start, and watch it learn.")
+
+supervisor = Supervisor(read_settings())
+supervisor.look()
+say_what_happened()
+trouble = supervisor.trouble()
+if trouble:
+    st.warning(f"No run can start at the moment. {trouble}")
+
+bar = st.container()
+with st.container(horizontal=True, vertical_alignment="center"):
+    run_id = choose_run(supervisor)
+    following = st.toggle(
+        "Follow live",
+        value=True,
+        key="r_follow",
+        help="Off: the picture stands still, so that you can zoom and go back in time. "
+        "The run itself goes on.",
+    )
+    scene = scene_of(supervisor, run_id)
+    if scene is not None:
+        steering(supervisor, scene.run)
+
+stage(supervisor, run_id, following=following)
+
+with bar:
+    watched = sequence_box(
+        "String to watch", min_length=1, max_length=16, help="It is shown being reversed."
+    )
+    start_bar(supervisor, watched.sequence)
+
+section = st.segmented_control(
+    "More",
+    ["What you see", "Look closer", "Runs", "Take away"],
+    key="r_more",
+    bind="query-params",
+    label_visibility="collapsed",
+)
+if section == "What you see" and scene is not None:
+    explained(scene)
+elif section == "Look closer" and scene is not None:
+    closer_look(scene)
+elif section == "Runs":
+    runs_table(supervisor)
+elif section == "Take away" and scene is not None:
+    take_away(supervisor, scene)

@@ -122,7 +122,7 @@ def _spawn(settings: Settings, server: Identity) -> Identity | None:
     environment = {
         **os.environ,
         "OMP_NUM_THREADS": threads,
-        "MKL_NUM_THREADS": threads,
+        "ONE_RECEPTOR_THREADS": threads,
         "PYTHONUNBUFFERED": "1",
         "ONE_RECEPTOR_DATA": str(settings.data_folder.resolve()),
     }

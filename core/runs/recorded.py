@@ -4,8 +4,8 @@ In: a file of event lines in `assets/`. Out: the same `View` and `Snapshot` valu
 """
 
 import gzip
-import json
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from core.runs.view import View, from_events
@@ -30,8 +30,9 @@ class Recording:
         return earlier[-1] if earlier else None
 
 
+@lru_cache(maxsize=2)
 def load(file: Path = FILE) -> Recording:
-    """Read a recording. Raises OSError when there is no file, ValueError when it is not whole."""
+    """Read a recording, once. Raises OSError if there is no file, ValueError if it is not whole."""
     opener = gzip.open if file.suffix == ".gz" else open
     with opener(file, "rt", encoding="utf-8") as lines:
         events = list(read_events(lines))
@@ -51,7 +52,3 @@ def step_at(view: View, seconds: float, play_in: float) -> int:
         return 0
     share = min(1.0, max(0.0, seconds / play_in))
     return int(view.steps[round(share * (len(view.steps) - 1))])
-
-
-def recipe_json(recording: Recording) -> str:
-    return json.dumps(recording.started.recipe, ensure_ascii=False)

@@ -172,11 +172,11 @@ def move(
     return cursor.rowcount == 1
 
 
-def beat(db: sqlite3.Connection, run_id: int, vitals: dict[str, Any], dropped: int) -> None:
-    """Record that the worker lives, and what it uses."""
+def beat(db: sqlite3.Connection, run_id: int, dropped: int, vitals: dict[str, Any] | None) -> None:
+    """Record that the worker lives, how many rows it lost, and what it uses (None: as before)."""
     db.execute(
-        "UPDATE runs SET heartbeat = ?, vitals = ?, dropped = ? WHERE id = ?",
-        (time.time(), json.dumps(vitals), dropped, run_id),
+        "UPDATE runs SET heartbeat = ?, dropped = ?, vitals = coalesce(?, vitals) WHERE id = ?",
+        (time.time(), dropped, json.dumps(vitals) if vitals else None, run_id),
     )
 
 

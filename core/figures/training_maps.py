@@ -1,0 +1,207 @@
+"""Cross-attention while a run trains: all layers and heads side by side, and one from near.
+
+In: weights (layers, h, n_query, n_key) and letters. Out: Vega-Lite charts that redraw in place.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from core.figures.palette import BLUE, ORANGE
+from core.figures.training_live import LiveChart
+
+
+def all_heads(
+    weights: Float[np.ndarray, "layers h n_query n_key"],
+    antidiagonal: Sequence[float],
+    *,
+    row_height: int = 150,
+) -> LiveChart:
+    """Every map as one tile: layers downwards, heads to the right, bright = much weight.
+
+    One chart and not one per head: a browser redraws it in one go, and it shrinks to a phone.
+    """
+    layers, heads, n_query, n_key = weights.shape
+    layer, head, query, key = (axis.ravel() for axis in np.indices(weights.shape))
+    columns = {
+        "x": (head * (n_key + 1) + key).tolist(),
+        "y": (layer * (n_query + 3) + query).tolist(),
+        "layer": (layer + 1).tolist(),
+        "head": (head + 1).tolist(),
+        "writes": (query + 1).tolist(),
+        "reads": (key + 1).tolist(),
+        "weight": np.round(weights.astype(float), 3).ravel().tolist(),
+        "title": _titles(layer, head, query, key),
+    }
+    spec = {
+        "height": row_height * layers,
+        "encoding": {
+            "x": _tile_axis("x", 0, heads * (n_key + 1) - 1),
+            "y": {
+                **_tile_axis("y", -2.5, layers * (n_query + 3) - 3),
+                "sort": "descending",
+            },
+        },
+        "layer": [_tiles(), _tile_titles()],
+    }
+    words = "; ".join(
+        f"layer {at} puts {share:.0%} on the anti-diagonal"
+        for at, share in enumerate(antidiagonal, 1)
+    )
+    return LiveChart(
+        spec, columns, f"Cross-attention maps of {layers} layers and {heads} heads: {words}."
+    )
+
+
+def one_head(
+    weights: Float[np.ndarray, "n_query n_key"],
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    name: str,
+    height: int = 380,
+) -> LiveChart:
+    """One map with its letters: a row per letter the decoder has read, a column per source."""
+    query, key = (axis.ravel() for axis in np.indices(weights.shape))
+    row_labels = [f"{at} {letter}" for at, letter in enumerate(rows)]
+    column_labels = [f"{letter} {at}" for at, letter in enumerate(columns, 1)]
+    data = {
+        "having read": [row_labels[i] for i in query],
+        "looks at": [column_labels[j] for j in key],
+        "weight": np.round(weights.astype(float), 3).ravel().tolist(),
+    }
+    spec = {
+        "height": height,
+        "mark": {"type": "rect", "tooltip": True},
+        "encoding": {
+            "x": _letters("looks at", column_labels),
+            "y": _letters("having read", row_labels),
+            "color": _weight_colour(legend=True),
+        },
+    }
+    top = np.unravel_index(int(np.argmax(weights)), weights.shape)
+    words = (
+        f"Cross-attention of {name}: the largest weight is {weights[top]:.2f}, from "
+        f"{row_labels[top[0]]} to {column_labels[top[1]]}."
+    )
+    return LiveChart(spec, data, words)
+
+
+def antidiagonal_chart(
+    steps: Int[np.ndarray, " n"],
+    shares: Float[np.ndarray, "n layers"],
+    *,
+    last: int,
+    published: float,
+    height: int = 120,
+) -> LiveChart:
+    """Anti-diagonal average of each layer by step, and the published one as a line."""
+    layers = shares.shape[1] if len(steps) else 0
+    columns = {
+        "step": np.repeat(steps, layers).tolist(),
+        "layer": [f"layer {at + 1}" for _ in steps for at in range(layers)],
+        "share": shares.ravel().tolist(),
+    }
+    spec = {
+        "height": height,
+        "layer": [
+            {
+                "mark": {"type": "line", "point": True, "tooltip": True},
+                "encoding": {
+                    "x": {
+                        "field": "step",
+                        "type": "quantitative",
+                        "title": "Step",
+                        "scale": {"domain": [0, last], "nice": False},
+                        "axis": {"tickCount": 6, "grid": False},
+                    },
+                    "y": {
+                        "field": "share",
+                        "type": "quantitative",
+                        "title": "Anti-diagonal",
+                        "scale": {"domain": [0, 1]},
+                        "axis": {"format": "%", "tickCount": 3},
+                    },
+                    "color": {
+                        "field": "layer",
+                        "type": "nominal",
+                        "scale": {"range": [ORANGE, BLUE]},
+                        "legend": {"orient": "bottom", "title": None},
+                    },
+                    "strokeDash": {"field": "layer", "type": "nominal", "legend": None},
+                },
+            },
+            {
+                "mark": {"type": "rule", "strokeDash": [6, 4], "strokeWidth": 1.5, "color": "gray"},
+                "encoding": {"y": {"datum": published}},
+            },
+        ],
+    }
+    words = f"The published average of the last layer is {published:.0%}."
+    if layers:
+        words = f"Last layer {shares[-1, -1]:.0%} at step {steps[-1]:,}. {words}"
+    return LiveChart(spec, columns, words)
+
+
+def _titles(*axes: Int[np.ndarray, " n"]) -> list[str | None]:
+    """A tile's name on its first cell only, so that it is written once."""
+    return [
+        f"L{layer + 1} head {head + 1}" if query == 0 and key == 0 else None
+        for layer, head, query, key in zip(*(axis.tolist() for axis in axes), strict=True)
+    ]
+
+
+def _tiles() -> dict[str, object]:
+    return {
+        "mark": {"type": "rect"},
+        "encoding": {
+            "x2": {"field": "x_end"},
+            "y2": {"field": "y_end"},
+            "color": _weight_colour(legend=False),
+            "tooltip": [
+                {"field": name, "type": "quantitative"}
+                for name in ("layer", "head", "writes", "reads", "weight")
+            ],
+        },
+        "transform": [
+            {"calculate": "datum.x + 1", "as": "x_end"},
+            {"calculate": "datum.y + 1", "as": "y_end"},
+        ],
+    }
+
+
+def _tile_titles() -> dict[str, object]:
+    return {
+        "mark": {"type": "text", "align": "left", "baseline": "bottom", "dy": -2, "fontSize": 12},
+        "transform": [{"filter": "datum.title !== null"}],
+        "encoding": {"text": {"field": "title", "type": "nominal"}},
+    }
+
+
+def _tile_axis(field: str, low: float, high: float) -> dict[str, object]:
+    return {
+        "field": field,
+        "type": "quantitative",
+        "axis": None,
+        "scale": {"domain": [low, high], "nice": False, "zero": False},
+    }
+
+
+def _letters(field: str, labels: list[str]) -> dict[str, object]:
+    return {
+        "field": field,
+        "type": "nominal",
+        "sort": labels,
+        "title": field,
+        "axis": {"labelAngle": 0, "ticks": False},
+    }
+
+
+def _weight_colour(*, legend: bool) -> dict[str, object]:
+    return {
+        "field": "weight",
+        "type": "quantitative",
+        "scale": {"scheme": "cividis", "domain": [0, 1]},
+        "legend": {"title": "weight", "orient": "bottom"} if legend else None,
+    }

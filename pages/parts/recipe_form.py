@@ -1,0 +1,138 @@
+"""The form that builds a training recipe: a preset, every setting, and ways to break it.
+
+Widgets take their labels, sentences and bounds from `core.training.limits`; the recipe checks
+them again. Each setting lives in the URL under `r_` and its name.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from core.training.limits import NUMBERS, SWITCHES
+from core.training.recipe import OPTIMISERS, RECIPES, SCHEDULES, Recipe
+
+PRESETS = {"Paper": "paper", "Sprint": "sprint"}
+_WHAT_PRESETS_ARE = (
+    "**Paper** is the recipe of the 2017 article, made small; **Sprint** learns the same task "
+    "with the same model as fast as we know how."
+)
+BREAKS: dict[str, tuple[str, dict[str, Any]]] = {
+    "positions": ("No positional encoding", {"positions": False}),
+    "mask": ("No causal mask", {"causal_mask": False}),
+    "warmup": ("No warm-up", {"warmup": 0}),
+    "cross": ("No cross-attention", {"cross_attention": False}),
+    "one_head": ("One head", {"num_heads": 1}),
+}
+_WHAT_BREAKS = {
+    "positions": "The model reads a bag of letters: it knows which, not where.",
+    "mask": "While training it sees the answer it must give, so it copies instead of learning.",
+    "warmup": "The first steps are as large as the largest.",
+    "cross": "The decoder never sees the source: it can only guess letters.",
+    "one_head": "One attention pattern per layer instead of four.",
+}
+_CHOICES = {
+    "schedule": (
+        "Schedule",
+        SCHEDULES,
+        "How the learning rate changes: the paper's inverse square root, or a straight line "
+        "down from the peak.",
+    ),
+    "optimiser": (
+        "Optimiser",
+        OPTIMISERS,
+        "Adam scales each weight's step by itself; Muon makes the step of a whole matrix "
+        "orthogonal.",
+    ),
+}
+
+
+def recipe_form() -> Recipe | None:
+    """Draw the form in the current container; the recipe, or None after saying what is wrong."""
+    preset = _preset_choice()
+    with st.popover("Every setting", icon=":material/tune:"):
+        st.caption(_WHAT_PRESETS_ARE)
+        changes = _settings(preset)
+    with st.popover("Break it", icon=":material/heart_broken:"):
+        st.caption("Take one part away and watch what no longer works.")
+        changes |= _breaks()
+    try:
+        changed = {name: value for name, value in changes.items() if value != _of(preset, name)}
+        name = preset.name if not changed else f"{preset.name}, changed"
+        return replace(preset, **changed, name=name)
+    except ValueError as problem:
+        st.error(str(problem), icon=":material/error:")
+        return None
+
+
+def _preset_choice() -> Recipe:
+    chosen = st.segmented_control(
+        "Recipe",
+        list(PRESETS),
+        default="Sprint",
+        key="r_base",
+        bind="query-params",
+        required=True,
+        label_visibility="collapsed",
+        on_change=_back_to_preset,
+    )
+    return RECIPES[PRESETS[chosen or "Sprint"]]
+
+
+def _back_to_preset() -> None:
+    """A new preset brings its own values: settings made for the other one are dropped."""
+    preset = RECIPES[PRESETS[st.session_state["r_base"] or "Sprint"]]
+    for name in (*NUMBERS, *SWITCHES, *_CHOICES):
+        st.session_state[f"r_{name}"] = _of(preset, name)
+
+
+def _settings(preset: Recipe) -> dict[str, Any]:
+    changes: dict[str, Any] = {}
+    for name, (label, options, sentence) in _CHOICES.items():
+        changes[name] = st.selectbox(
+            label,
+            options,
+            index=options.index(_of(preset, name)),
+            key=f"r_{name}",
+            bind="query-params",
+            help=sentence,
+        )
+    for name in NUMBERS:
+        changes[name] = _number(preset, name)
+    for name, setting in SWITCHES.items():
+        changes[name] = st.toggle(
+            setting.label,
+            value=_of(preset, name),
+            key=f"r_{name}",
+            bind="query-params",
+            help=setting.sentence,
+        )
+    return changes
+
+
+def _number(preset: Recipe, name: str) -> int | float:
+    setting, value = NUMBERS[name], _of(preset, name)
+    kind = type(value)
+    return st.number_input(
+        setting.label,
+        min_value=kind(setting.low),
+        max_value=kind(setting.high),
+        value=value,
+        step=1 if kind is int else None,
+        format="%d" if kind is int else "%.4g",
+        key=f"r_{name}",
+        bind="query-params",
+        help=setting.sentence,
+    )
+
+
+def _breaks() -> dict[str, Any]:
+    changes: dict[str, Any] = {}
+    for key, (label, change) in BREAKS.items():
+        if st.toggle(label, key=f"r_no_{key}", bind="query-params", help=_WHAT_BREAKS[key]):
+            changes |= change
+    return changes
+
+
+def _of(recipe: Recipe, name: str) -> Any:
+    return getattr(recipe, name)

@@ -1,0 +1,195 @@
+"""The table of all runs: compare, rename, delete, take away."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from core.figures.training_compare import loss_figure, overlay
+from core.runs import exports, history, store
+from core.runs.curves import smooth, thin
+from core.runs.store import Run
+from core.runs.supervisor import Supervisor, checkpoint_folder
+from core.runs.view import View, follow
+from pages.parts.downloads import show_figure
+from pages.parts.training_scene import Scene
+from pages.parts.visitor import visitor_key
+
+MOST_COMPARED = 5
+
+
+def runs_table(supervisor: Supervisor) -> None:
+    """All runs, newest first; ticked ones are compared, a single one can be changed."""
+    with supervisor.reading() as db:
+        runs = store.newest(db)
+        table = pd.DataFrame([_row(db, run) for run in runs])
+    if not runs:
+        st.info("No run has been started here yet.")
+        return
+    event = st.dataframe(
+        table,
+        hide_index=True,
+        on_select="rerun",
+        selection_mode="multi-row",
+        key="runs_table",
+        alt=f"Table of {len(runs)} runs, newest first.",
+    )
+    chosen = [runs[at] for at in event.selection.rows if at < len(runs)]
+    st.caption(f"Tick up to {MOST_COMPARED} runs to compare them, one to rename or delete it.")
+    if len(chosen) == 1:
+        _change(supervisor, chosen[0])
+    if chosen:
+        _compare(supervisor, chosen[:MOST_COMPARED])
+    with st.popover("My key", icon=":material/key:"):
+        st.caption("Whoever has this key may stop, rename and delete the runs you start.")
+        st.code(visitor_key(), language=None)
+
+
+def _row(db: "object", run: Run) -> dict[str, object]:
+    found = history.evaluations_after(db, run.id, -1)
+    best = max((event.exact / event.of for event in found), default=None)
+    return {
+        "run": run.id,
+        "name": run.name,
+        "state": run.state,
+        "steps": f"{history.last_step(db, run.id):,} of {run.recipe.steps:,}",
+        "best exact": None if best is None else f"{best:.1%}",
+        "seed": run.recipe.seed,
+        "device": run.about.get("device"),
+        "started": pd.Timestamp(run.created, unit="s").strftime("%Y-%m-%d %H:%M"),
+        "rows lost": run.dropped,
+        "why it ended": run.error,
+    }
+
+
+def _change(supervisor: Supervisor, run: Run) -> None:
+    if not supervisor.may_change(run, visitor_key()):
+        st.caption("Only whoever started this run may rename or delete it.")
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        name = st.text_input("Name", run.name, max_chars=store.MOST_NAME_LETTERS, width=260)
+        if st.button("Rename", key="rename_run"):
+            _or_say(lambda: supervisor.rename(run.id, name, visitor_key()))
+        if st.button("Delete", key="delete_run", icon=":material/delete:"):
+            _confirm_deletion(supervisor, run)
+
+
+@st.dialog("Delete this run?")
+def _confirm_deletion(supervisor: Supervisor, run: Run) -> None:
+    st.markdown(f"Run {run.id} with its curves, maps and checkpoints. There is no way back.")
+    if st.button("Delete it", type="primary", key="really_delete"):
+        _or_say(lambda: supervisor.delete(run.id, visitor_key()))
+
+
+def _or_say(action: "object") -> None:
+    try:
+        action()
+    except ValueError as problem:
+        st.error(str(problem))
+        return
+    st.rerun()
+
+
+def _compare(supervisor: Supervisor, runs: list[Run]) -> None:
+    with supervisor.reading() as db:
+        views = [follow(db, run) for run in runs]
+    what = st.segmented_control(
+        "Compare", ["Loss", "Exact"], default="Loss", required=True, key="r_compare"
+    )
+    names = [f"{run.id} {run.name}" for run in runs]
+    if what == "Loss":
+        figure, words, table = _losses(names, runs, views)
+    else:
+        figure, words, table = _exactness(names, views)
+    show_figure(figure, key="compare_runs", alt=words, table=table)
+
+
+def _losses(names: list[str], runs: list[Run], views: list[View]) -> tuple:
+    kept = [thin(view.steps, view.losses) for view in views]
+    smoothed = [smooth(view.losses) for view in views]
+    figure = overlay(
+        names,
+        [view.steps[at] for view, at in zip(views, kept, strict=True)],
+        [values[at] for values, at in zip(smoothed, kept, strict=True)],
+        title="Smoothed loss (nats per letter)",
+        floors=[run.about["smoothing_floor"] for run in runs if "smoothing_floor" in run.about],
+    )
+    ends = [
+        f"{name} ends at {values[-1]:.3f}"
+        for name, values in zip(names, smoothed, strict=True)
+        if len(values)
+    ]
+    table = pd.concat(
+        [
+            pd.DataFrame({"run": name, "step": view.steps, "loss": view.losses})
+            for name, view in zip(names, views, strict=True)
+        ]
+    )
+    return figure, f"Smoothed loss by step of {len(names)} runs: {'; '.join(ends)}.", table
+
+
+def _exactness(names: list[str], views: list[View]) -> tuple:
+    steps = [np.array([e.step for e in view.evaluations], dtype=int) for view in views]
+    shares = [np.array([e.exact / e.of for e in view.evaluations], dtype=float) for view in views]
+    figure = overlay(names, steps, shares, title="Held-out strings reversed exactly")
+    ends = [
+        f"{name} ends at {values[-1]:.1%}"
+        for name, values in zip(names, shares, strict=True)
+        if len(values)
+    ]
+    table = pd.concat(
+        [
+            pd.DataFrame({"run": name, "step": at, "exact": values})
+            for name, at, values in zip(names, steps, shares, strict=True)
+        ]
+    )
+    return figure, f"Share reversed exactly, {len(names)} runs: {'; '.join(ends)}.", table
+
+
+def take_away(supervisor: Supervisor, scene: Scene) -> None:
+    """The run as files: curves, recipe, checkpoint, and a script that repeats it."""
+    name = f"run_{scene.run.id}" if scene.run else "recorded_run"
+    view = scene.view
+    figure = loss_figure(
+        view.steps,
+        view.losses,
+        smooth(view.losses),
+        name=scene.name,
+        floor=scene.about.get("smoothing_floor"),
+    )
+    with st.container(horizontal=True):
+        _file("Curves (CSV)", lambda: exports.metrics_csv(view), f"{name}.csv", "text/csv")
+        _file(
+            "Figure (HTML)",
+            lambda: figure.to_html(include_plotlyjs=True),
+            f"{name}.html",
+            "text/html",
+        )
+        _file(
+            "Script that repeats it",
+            lambda: exports.script(scene.recipe, scene.watch),
+            "repeat_run.py",
+            "text/x-python",
+        )
+        if scene.run is not None:
+            run = scene.run
+            _file(
+                "Recipe (JSON)",
+                lambda: exports.recipe_json(run),
+                f"{name}.json",
+                "application/json",
+            )
+            file = checkpoint_folder(supervisor.settings, run.id) / "last.pt"
+            if file.exists():
+                _file("Checkpoint", file.read_bytes, f"{name}.pt", "application/octet-stream")
+
+
+def _file(label: str, data: "object", file_name: str, mime: str) -> None:
+    st.download_button(
+        label,
+        data=data,
+        file_name=file_name,
+        mime=mime,
+        key=f"take_{file_name}_{label}",
+        on_click="ignore",
+        icon=":material/download:",
+    )

@@ -1,0 +1,246 @@
+"""The live view: curves, the string being reversed, and the attention maps of one run."""
+
+import time
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from core.figures.training_live import (
+    LiveChart,
+    exact_chart,
+    learning_rate_chart,
+    letter_film,
+    loss_chart,
+)
+from core.figures.training_maps import all_heads, antidiagonal_chart, one_head
+from core.runs import published
+from core.runs.curves import pace, smooth, thin
+from core.runs.supervisor import Supervisor
+from core.training.events import Sampled, Snapshot
+from pages.parts.training_scene import Scene, play_again, scene_of
+
+FILM_ROWS = 5
+
+
+def stage(supervisor: Supervisor, run_id: int | None, *, following: bool) -> None:
+    """Draw the run; while it moves and is followed, draw it again twice a second."""
+    scene = scene_of(supervisor, run_id)
+    if scene is None:
+        st.info("This run was deleted.")
+        return
+    alive = scene.moving and following
+    st.fragment(_act, run_every=0.5 if alive else None)(supervisor, run_id, scene.state, alive)
+
+
+def _act(supervisor: Supervisor, run_id: int | None, state: str, alive: bool) -> None:
+    if alive and run_id is not None:
+        supervisor.look(keep_warm=False)
+    scene = scene_of(supervisor, run_id)
+    if scene is None or (alive and not scene.moving) or _left_queue(state, scene.state):
+        st.rerun()
+        return
+    _status(scene)
+    step = scene.view.last_step if alive else _scrub(scene)
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        _curves(scene, step, alive)
+    with right:
+        _letters(scene, step)
+        _maps(scene, step)
+
+
+def _left_queue(before: str, now: str) -> bool:
+    return before == "queued" and now != "queued"
+
+
+def _status(scene: Scene) -> None:
+    view, recipe = scene.view, scene.recipe
+    done, last = view.last_step, recipe.steps
+    words = [f"**{_state_words(scene)}**", f"step {done:,} of {last:,}"]
+    if len(view.losses):
+        words.append(f"loss {smooth(view.losses)[-1]:.3f}")
+    rate = pace(view.steps, view.seconds, last)
+    if rate.steps_per_second:
+        words.append(f"{rate.steps_per_second:,.1f} steps/s")
+    if scene.moving and scene.run and rate.seconds_left is not None:
+        words.append(f"{_duration(rate.seconds_left)} left")
+    if len(view.seconds):
+        words.append(f"{_duration(float(view.seconds[-1]))} of training")
+    st.markdown(" · ".join([*words, *_machine_words(scene)]))
+    st.progress(min(1.0, done / last))
+    if scene.run and scene.run.error:
+        st.error(scene.run.error, icon=":material/error:")
+
+
+def _state_words(scene: Scene) -> str:
+    if scene.place:
+        return f"{scene.name}: queued, place {scene.place}"
+    if scene.run and scene.state in ("running", "paused", "starting") and scene.run.heartbeat:
+        silent = time.time() - scene.run.heartbeat
+        if silent > 5:
+            return f"{scene.name}: {scene.state}, no sign of life for {_duration(silent)}"
+    return f"{scene.name}: {scene.state}" if scene.run else scene.name
+
+
+def _machine_words(scene: Scene) -> list[str]:
+    about, words = scene.about, []
+    if about:
+        threads = f", {about['threads']} threads" if about["device"] == "cpu" else ""
+        words.append(f"{about['device_name']} ({about['device']}{threads})")
+    vitals = scene.run.vitals if scene.run else {}
+    if vitals.get("memory_bytes"):
+        words.append(f"{vitals['memory_bytes'] / 2**20:,.0f} MiB")
+    if vitals.get("gpu_memory_bytes") is not None:
+        words.append(f"GPU memory {vitals['gpu_memory_bytes'] / 2**20:,.0f} MiB")
+    if vitals.get("utilisation") is not None:
+        words.append(f"{vitals['utilisation']:.0%} busy")
+    return words
+
+
+def _scrub(scene: Scene) -> int:
+    """A slider over the recorded snapshots; the step to show, the last one at first."""
+    steps = [step for step, _ in scene.view.trail]
+    if len(steps) < 2:
+        return scene.view.last_step
+    columns = st.columns([5, 1], vertical_alignment="bottom")
+    with columns[0]:
+        chosen: int = st.select_slider(
+            "Go back to step",
+            steps,
+            value=steps[-1],
+            key=f"scrub_{scene.run.id if scene.run else 'recorded'}_{len(steps)}",
+        )
+    if scene.run is None:
+        columns[1].button(
+            "Play again", on_click=play_again, icon=":material/replay:", key="play_again"
+        )
+    return chosen
+
+
+def _curves(scene: Scene, step: int, alive: bool) -> None:
+    view, last = scene.view, scene.recipe.steps
+    kept = thin(view.steps, view.losses)
+    chart = loss_chart(
+        view.steps[kept],
+        view.losses[kept],
+        smooth(view.losses)[kept],
+        last=last,
+        floor=scene.about.get("smoothing_floor"),
+        published=published.losses_for(scene.recipe),
+        marked=None if alive or step == view.last_step else step,
+        zoom=not alive,
+    )
+    _draw(chart, "loss")
+    found = view.evaluations
+    left, right = st.columns(2)
+    with left:
+        chart = exact_chart(
+            np.array([event.step for event in found], dtype=int),
+            np.array([event.exact / event.of for event in found], dtype=float),
+            np.array([event.letters_right for event in found], dtype=float),
+            last=last,
+        )
+        st.caption(_exact_words(scene, step))
+        _draw(chart, "exact")
+    with right:
+        st.caption("Learning rate: warm-up, then decay")
+        kept = thin(view.steps, view.learning_rates)
+        _draw(learning_rate_chart(view.steps[kept], view.learning_rates[kept], last=last), "rate")
+
+
+def _exact_words(scene: Scene, step: int) -> str:
+    found = [event for event in scene.view.evaluations if event.step <= step]
+    if not found:
+        return f"Of {scene.watch.held_out:,} held-out strings: not tried yet"
+    return (
+        f"**{found[-1].exact:,} of {found[-1].of:,}** held-out strings exact "
+        f"(● strings, ▲ letters) at step {found[-1].step:,}"
+    )
+
+
+def _letters(scene: Scene, step: int) -> None:
+    samples = [sample for sample in scene.view.samples if sample.step <= step]
+    chosen = _spread(samples)
+    expected = samples[-1].expected if samples else scene.watch.string[::-1]
+    st.caption(f"**{scene.watch.string}** read backwards: green right, red ✗ wrong")
+    film = letter_film(
+        [sample.step for sample in chosen], [sample.decoded for sample in chosen], expected
+    )
+    _draw(film, "letters")
+
+
+def _spread(samples: list[Sampled]) -> list[Sampled]:
+    """A few samples spread over the run so far, the newest last."""
+    if len(samples) <= FILM_ROWS:
+        return samples
+    # Spaced by powers, because most letters are learnt early.
+    at = np.unique(((np.linspace(0, 1, FILM_ROWS) ** 1.5) * (len(samples) - 1)).astype(int))
+    return [samples[i] for i in at]
+
+
+def _maps(scene: Scene, step: int) -> None:
+    snapshot = scene.snapshot_at(step)
+    if snapshot is None:
+        st.caption("Cross-attention: the first snapshot is not here yet.")
+        return
+    share = snapshot.antidiagonal[-1]
+    st.caption(
+        f"Cross-attention at step {snapshot.step:,}: the last layer puts **{share:.0%}** on the "
+        f"anti-diagonal (published: {published.ANTIDIAGONAL_OF_LAST_LAYER:.0%})"
+    )
+    _draw(all_heads(snapshot.weights, snapshot.antidiagonal), "heads")
+
+
+def closer_look(scene: Scene) -> None:
+    """One head's map with its letters, and the anti-diagonal share of each layer over time."""
+    snapshot = scene.snapshot_at(scene.view.last_step)
+    if snapshot is None:
+        st.info("There is no snapshot yet.")
+        return
+    left, right = st.columns(2, gap="medium")
+    with left:
+        _one_map(snapshot)
+    with right:
+        steps = np.array([step for step, _ in scene.view.trail], dtype=int)
+        shares = np.array([shares for _, shares in scene.view.trail], dtype=float)
+        st.caption("Anti-diagonal average by layer; the dashed line is the published one")
+        chart = antidiagonal_chart(
+            steps,
+            shares.reshape(len(steps), -1),
+            last=scene.recipe.steps,
+            published=published.ANTIDIAGONAL_OF_LAST_LAYER,
+            height=300,
+        )
+        _draw(chart, "antidiagonal")
+
+
+def _one_map(snapshot: Snapshot) -> None:
+    layers, heads = snapshot.weights.shape[:2]
+    with st.container(horizontal=True):
+        layer = st.segmented_control(
+            "Layer", range(1, layers + 1), default=layers, required=True, key="r_layer"
+        )
+        head = st.segmented_control(
+            "Head", range(1, heads + 1), default=1, required=True, key="r_head"
+        )
+    chart = one_head(
+        snapshot.weights[layer - 1, head - 1],
+        snapshot.rows,
+        snapshot.columns,
+        name=f"layer {layer}, head {head} at step {snapshot.step:,}",
+    )
+    _draw(chart, "one_head")
+
+
+def _draw(chart: LiveChart, key: str) -> None:
+    st.vega_lite_chart(pd.DataFrame(chart.columns), chart.spec, key=f"live_{key}", alt=chart.alt)
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest:02d} s"
+    return f"{minutes // 60} h {minutes % 60:02d} min"
