@@ -13,8 +13,8 @@ class Setting:
 
     label: str
     sentence: str
-    low: float
-    high: float
+    low: float | int
+    high: float | int
 
 
 NUMBERS: dict[str, Setting] = {

@@ -6,7 +6,7 @@ visitor can read. Knows nothing of torch, so pages and the web server may import
 
 import json
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, no_type_check
 
 from core.alphabet import AMINO_ACIDS, DEFAULT_SEQUENCE, clean_sequence
 from core.training.limits import (
@@ -21,6 +21,7 @@ SCHEDULES = ("paper", "linear")
 OPTIMISERS = ("adam", "muon")
 
 
+@no_type_check
 class _FromJson:
     """Reading and writing as a dictionary or as JSON text, refusing names it does not know."""
 
@@ -54,6 +55,8 @@ class _FromJson:
         return cls.from_dict(values)
 
 
+# Types are checked in __post_init__, which answers in sentences.
+@no_type_check
 @dataclass(frozen=True)
 class Recipe(_FromJson):
     """All settings of one run on the reverse task; the defaults are the paper's.
@@ -113,6 +116,7 @@ class Recipe(_FromJson):
         _check_size(self)
 
 
+@no_type_check
 @dataclass(frozen=True)
 class Watch(_FromJson):
     """How closely a run is looked at; it changes what is reported and never what is learned.

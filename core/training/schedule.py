@@ -41,7 +41,8 @@ def smoothing_floor(label_smoothing: float, vocabulary: int) -> float:
     right one included (Szegedy et al. 2016, section 7), so it is not certain and costs its own
     entropy.
     """
+    if label_smoothing == 0:
+        return 0.0
     share = label_smoothing / vocabulary
     right = 1 - label_smoothing + share
-    others = (vocabulary - 1) * share
-    return -right * math.log(right) - (others * math.log(share) if share else 0.0)
+    return -right * math.log(right) - (vocabulary - 1) * share * math.log(share)
