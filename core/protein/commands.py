@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from core.protein.cards import WeightsError, model_card
 from core.protein.chain import Chain, default_chain
 from core.protein.genes import species_name
 from core.protein.germline import assemble
@@ -15,7 +16,7 @@ from core.protein.readout import at_temperature, p_true, pseudo_perplexity
 from core.protein.recognise import from_sequence
 from core.protein.scan import scan_steps
 from core.protein.table import scan_csv
-from core.protein.weights import WeightsError, load, model_card
+from core.protein.weights import load
 
 
 class BadInput(ValueError):

@@ -1,0 +1,167 @@
+"""Fetch published ESM-2 weights: on request, with progress, to be cancelled, nothing left half.
+
+In: a model's card and a folder. Out: steps of progress and, at the end, a checked file in place.
+A dropped connection is taken up where it broke; whatever else goes wrong, the partial file goes.
+"""
+
+import errno
+import os
+import shutil
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from http.client import HTTPException, HTTPResponse
+from itertools import count
+from pathlib import Path
+
+from core.protein.cards import ModelCard, WeightsError
+from core.protein.checkpoint import check_file
+
+PUBLISHED = "https://dl.fbaipublicfiles.com/fair-esm/models/"
+_PIECE = 1 << 20
+_serial = count()
+
+
+@dataclass(frozen=True)
+class DownloadProgress:
+    """`done` of `total` bytes are here (total None: the server did not say); `path` at the end."""
+
+    done: int
+    total: int | None
+    path: Path
+    finished: bool = False
+
+
+def download_steps(
+    card: ModelCard,
+    destination: Path,
+    *,
+    base_url: str = PUBLISHED,
+    offline: bool = False,
+    timeout: float = 20.0,
+    attempts: int = 4,
+) -> Iterator[DownloadProgress]:
+    """Download `card.file` to `destination`, piece by piece; close the generator to cancel.
+
+    The file appears under its name only when it is complete and its tensors are this model's.
+    Raises WeightsError with a sentence (what, where, what to do), and leaves nothing behind.
+    """
+    if offline:
+        raise WeightsError(
+            f"ONE_RECEPTOR_OFFLINE is set, so nothing is downloaded. Put {card.file} in "
+            f"{destination.parent}, or unset it."
+        )
+    url = base_url + card.file
+    part = _part_file(destination)
+    try:
+        yield from _fetch(url, part, destination, timeout, attempts)
+        check_file(part, card)
+        os.replace(part, destination)
+        yield DownloadProgress(
+            destination.stat().st_size, destination.stat().st_size, destination, finished=True
+        )
+    except OSError as problem:
+        raise _explained(problem, url, destination) from problem
+    finally:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+
+
+def _part_file(destination: Path) -> Path:
+    """A name of this process's own; what killed processes left behind is removed."""
+    try:
+        destination.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise WeightsError(
+            f"The folder {destination.parent} cannot be made ({problem.strerror}): choose another "
+            "with ONE_RECEPTOR_MODELS."
+        ) from problem
+    for old in destination.parent.glob(f"{destination.name}.*.part"):
+        owner = old.name.split(".")[-2].partition("-")[0]
+        if owner.isdigit() and not _alive(int(owner)):
+            old.unlink(missing_ok=True)
+    return destination.parent / f"{destination.name}.{os.getpid()}-{next(_serial)}.part"
+
+
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _fetch(
+    url: str, part: Path, destination: Path, timeout: float, attempts: int
+) -> Iterator[DownloadProgress]:
+    done, total = 0, None
+    for attempt in range(1, attempts + 1):
+        try:
+            with _open(url, done, timeout) as reply:
+                if reply.status != 206:
+                    done = 0  # the server starts over: so do we
+                total = _total(reply, done)
+                _check_room(destination, total)
+                for written in _write(reply, part, done):
+                    done = written
+                    yield DownloadProgress(done, total, destination)
+            if total is None or done >= total:
+                return
+            dropped: Exception = ConnectionError(f"the connection closed at {done:,} bytes")
+        except urllib.error.HTTPError:
+            raise
+        except (HTTPException, ConnectionError, TimeoutError, urllib.error.URLError) as problem:
+            dropped = problem
+        if attempt == attempts:
+            raise ConnectionError(str(getattr(dropped, "reason", dropped))) from dropped
+
+
+def _open(url: str, done: int, timeout: float) -> HTTPResponse:
+    if not url.startswith(("https://", "http://")):
+        raise WeightsError(f"{url} is not a web address.")
+    request = urllib.request.Request(url, headers={"Range": f"bytes={done}-"} if done else {})
+    reply: HTTPResponse = urllib.request.urlopen(request, timeout=timeout)
+    return reply
+
+
+def _total(reply: HTTPResponse, done: int) -> int | None:
+    length = reply.headers.get("Content-Length")
+    return int(length) + done if length is not None else None
+
+
+def _check_room(destination: Path, total: int | None) -> None:
+    free = shutil.disk_usage(destination.parent).free
+    if total is not None and total > free:
+        raise WeightsError(
+            f"{destination.name} needs {total / 1e6:,.0f} MB and {destination.parent} has "
+            f"{free / 1e6:,.0f} MB free: make room or choose another folder."
+        )
+
+
+def _write(reply: HTTPResponse, part: Path, done: int) -> Iterator[int]:
+    with part.open("r+b" if done else "wb") as file:
+        file.seek(done)
+        while piece := reply.read(_PIECE):
+            file.write(piece)
+            done += len(piece)
+            yield done
+
+
+def _explained(problem: OSError, url: str, destination: Path) -> WeightsError:
+    by_hand = f"You can also fetch {url} yourself and put it in {destination.parent}."
+    if isinstance(problem, urllib.error.HTTPError):
+        return WeightsError(f"{url} answered {problem.code} {problem.reason}. {by_hand}")
+    if problem.errno == errno.ENOSPC:
+        return WeightsError(
+            f"{destination.parent} is full. The partial file was removed: make room or choose "
+            "another folder."
+        )
+    if isinstance(problem, (ConnectionError, TimeoutError)):
+        return WeightsError(
+            f"{url} could not be fetched ({problem}). Nothing was kept. Try again later. {by_hand}"
+        )
+    return WeightsError(f"{destination} could not be written: {problem}. {by_hand}")
