@@ -11,7 +11,7 @@ from core.figures.protein_tracks import chain_strip
 from core.protein.chain import Chain, default_chain
 from pages.parts import esm_words as words
 from pages.parts.downloads import show_figure
-from pages.parts.loaded_models import protein_model
+from pages.parts.esm_weights import model_or_download
 
 AT, PICK, VOTE, OPENED = "e_at", "_e_pick", "e_vote", "_e_opened"
 
@@ -42,34 +42,36 @@ def guess_section(chain: Chain, model_name: str) -> None:
 
 
 def _choose(chain: Chain, usual: int) -> int:
-    at = st.session_state.get(AT, usual)
-    voting = _hidden(chain, at)
-    if chain.cdr3_positions:
-        st.session_state[PICK] = at if at in chain.cdr3_positions else None
-        st.pills(
-            "Hide a residue of the CDR3",
-            list(chain.cdr3_positions),
-            key=PICK,
-            format_func=lambda p: _pill(chain, p, hide=voting and p == at),
-            on_change=_picked,
+    """The three ways to choose. The number comes first in the code: it reads the URL."""
+    pills, (number, vote) = st.container(), st.columns(2, vertical_alignment="bottom")
+    position = int(
+        number.number_input(
+            f"or any of the {len(chain)}",
+            min_value=1,
+            max_value=len(chain),
+            value=usual,
+            key=AT,
+            bind="query-params",
+            help="The position on the chain, from 1. A click on a letter above does the same.",
         )
-    number, vote = st.columns(2, vertical_alignment="bottom")
-    position = number.number_input(
-        f"or any of the {len(chain)}",
-        min_value=1,
-        max_value=len(chain),
-        value=usual,
-        key=AT,
-        bind="query-params",
-        help="The position on the chain, from 1. A click on a letter above does the same.",
     )
     vote.toggle(
         "Hold a vote",
         key=VOTE,
         bind="query-params",
-        help="The answer stays hidden until you press Reveal.",
+        help="The answer stays hidden until you press Reveal (key V).",
     )
-    return int(position)
+    if chain.cdr3_positions:
+        st.session_state[PICK] = position if position in chain.cdr3_positions else None
+        hide = _hidden(chain, position)
+        pills.pills(
+            "Hide a residue of the CDR3",
+            list(chain.cdr3_positions),
+            key=PICK,
+            format_func=lambda p: _pill(chain, p, hide=hide and p == position),
+            on_change=_picked,
+        )
+    return position
 
 
 def _pill(chain: Chain, position: int, *, hide: bool) -> str:
@@ -123,7 +125,10 @@ def _answer(chain: Chain, model_name: str, position: int) -> None:
     if _hidden(chain, position):
         _ballot(chain, position)
         return
-    answer = _guess(chain, model_name, position)
+    model = model_or_download(model_name, key="guess")
+    if model is None:
+        return
+    answer = _guess(model, chain, position)
     vote = st.session_state.get("_e_ballot") if st.session_state.get(VOTE) else None
     _sentence(answer)
     figure = probability_bars(AMINO_ACIDS, answer.probabilities, answer.residue, voted=vote)
@@ -139,9 +144,8 @@ def _answer(chain: Chain, model_name: str, position: int) -> None:
     _published(chain, position)
 
 
-def _guess(chain: Chain, model_name: str, position: int):
-    model = protein_model(model_name)  # before the import: the spinner covers torch's start
-    from core.protein.guess import guess
+def _guess(model, chain: Chain, position: int):
+    from core.protein.guess import guess  # here, not above: it loads torch
 
     return guess(model, chain, position)
 
@@ -181,15 +185,15 @@ def _published(chain: Chain, position: int) -> None:
 
 def _ballot(chain: Chain, position: int) -> None:
     st.markdown(
-        f"Residue {position} is hidden ({chain.region_at(position)}). **What stands there?** "
-        "Everyone votes, then press Reveal."
+        f"Residue {position} ({chain.region_at(position)}) is hidden from the model. "
+        "**What will it put first, and how sure will it be?** Vote, then press Reveal."
     )
-    st.pills("Your vote", list(AMINO_ACIDS), key="_e_ballot", persist_state="page")
+    st.pills("Your vote", list(AMINO_ACIDS), key="_e_ballot", persist_state="page", wrap=True)
     st.button(
         "Reveal",
         type="primary",
         icon=":material/visibility:",
-        shortcut="r",
+        shortcut="v",
         on_click=_reveal,
         args=(chain.sequence, position),
     )

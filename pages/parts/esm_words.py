@@ -1,7 +1,17 @@
 """Names and snippets that the sections of the protein page share."""
 
+from dataclasses import fields
+
 from core.protein.chain import Chain
 
+# The names of core.protein.weights.MODELS, here because that module loads torch.
+MODEL_LABELS = {
+    "trb-mini": "TRB-mini, not ESM-2",
+    "esm2-8m": "ESM-2 8M",
+    "esm2-35m": "ESM-2 35M",
+    "esm2-150m": "ESM-2 150M",
+    "esm2-650m": "ESM-2 650M",
+}
 # Published with the source of this app's default chain, for ESM-2 35M; never computed here.
 PUBLISHED_MODEL = "ESM-2 35M"
 PUBLISHED = {
@@ -34,9 +44,8 @@ def regions(chain: Chain) -> list[tuple[str, int, int]]:
 
 def chain_code(chain: Chain) -> str:
     """Python that rebuilds the chain exactly."""
-    fields = ("sequence", "name", "leader_end", "v_lengths", "cdr3", "v_gene", "j_gene")
-    fields += ("from_v", "from_j")
-    lines = [f"    {field}={getattr(chain, field)!r}," for field in fields]
+    kept = [field.name for field in fields(Chain) if field.name != "notes"]
+    lines = [f"    {name}={getattr(chain, name)!r}," for name in kept]
     return "\n".join(["chain = Chain(", *lines, ")"])
 
 

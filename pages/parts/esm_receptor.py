@@ -1,0 +1,113 @@
+"""How a visitor gives a receptor: V + CDR3 + J, a pasted chain, or a row of a file."""
+
+import streamlit as st
+
+from core.alphabet import SequenceError
+from core.protein.chain import Chain, default_chain
+from core.protein.genes import ReceptorError
+from core.protein.germline import assemble
+from core.protein.recognise import from_sequence
+from pages.parts.controls import sequence_box
+from pages.parts.esm_files import file_picker
+from pages.parts.esm_words import MODEL_LABELS
+
+V, J, PASTED, MODEL, GOOD = "e_v", "e_j", "e_chain", "e_model", "_e_good_chain"
+_V_AT_FIRST, _J_AT_FIRST = "TRBV19", "TRBJ2-7"
+
+
+def receptor_and_model() -> tuple[Chain, str]:
+    """The row on top of the page. Bad input gets a sentence and the last good chain stays."""
+    pasted = bool((st.session_state.get(PASTED) or "").strip())
+    columns = st.columns([4, 6, 4, 6, 4], vertical_alignment="top")
+    with columns[0]:
+        v = st.text_input(
+            "V gene",
+            _V_AT_FIRST,
+            key=V,
+            bind="query-params",
+            max_chars=60,
+            disabled=pasted,
+            help="Any usual spelling: TRBV19, TRBV19*01, TCRBV19-01.",
+        )
+    with columns[1]:
+        cdr3 = sequence_box("CDR3, from C to F or W", help="CASSIRSSYEQYF, for example.")
+    with columns[2]:
+        j = st.text_input(
+            "J gene",
+            _J_AT_FIRST,
+            key=J,
+            bind="query-params",
+            max_chars=60,
+            disabled=pasted,
+        )
+    with columns[3]:
+        model_name = st.selectbox(
+            "Model",
+            list(MODEL_LABELS),
+            key=MODEL,
+            bind="query-params",
+            format_func=MODEL_LABELS.__getitem__,
+            help="TRB-mini is here at once. ESM-2 is downloaded only when you ask for it.",
+        )
+    with columns[4]:
+        st.space("small")
+        text = _other_ways()
+    return _chain(v or "", cdr3.sequence, j or "", text), model_name
+
+
+def _other_ways() -> str:
+    """The popover with a whole chain or a file; returns the pasted chain, "" when there is none."""
+    with st.popover("Chain or file", icon=":material/upload_file:", width="stretch"):
+        text = st.text_area(
+            "A whole chain, or one FASTA record",
+            key=PASTED,
+            bind="query-params",
+            height=120,
+            max_chars=5000,
+            help="At most 1,022 residues. V, CDR3 and J are looked for in it.",
+        )
+        st.button("Back to V + CDR3 + J", on_click=_forget_pasted, disabled=not text)
+        st.divider()
+        file_picker()
+    return (text or "").strip()
+
+
+def _forget_pasted() -> None:
+    st.session_state[PASTED] = ""
+
+
+def _chain(v: str, cdr3: str, j: str, pasted: str) -> Chain:
+    """The chain asked for, or the last good one with a sentence saying why."""
+    try:
+        chain = from_sequence(pasted) if pasted else assemble(v, cdr3, j)
+    except (SequenceError, ReceptorError, ValueError) as problem:
+        chain = st.session_state.get(GOOD) or default_chain()
+        st.error(f"{problem} Still showing {chain.name}.", icon=":material/error:")
+        if not pasted:
+            _offer_completion(v, cdr3, j)
+        return chain
+    st.session_state[GOOD] = chain
+    if pasted:
+        st.caption(f":material/content_paste: Showing the pasted chain, {len(chain)} residues.")
+    return chain
+
+
+def _offer_completion(v: str, cdr3: str, j: str) -> None:
+    """A CDR3 without its C or F is never completed silently: a button offers to do it."""
+    try:
+        whole = assemble(v, cdr3, j, complete=True).cdr3_sequence
+    except ValueError:
+        return
+    st.button(f"Read it as {whole}", on_click=_set_cdr3, args=(whole,))
+
+
+def _set_cdr3(whole: str) -> None:
+    st.session_state["seq"] = whole
+
+
+def notes_of(chain: Chain) -> None:
+    """Everything that was assumed or cleaned, in one closed line."""
+    if chain.notes:
+        with st.expander(f"What was assumed about {chain.name} ({len(chain.notes)})"):
+            for note in chain.notes:
+                st.text(note)
