@@ -5,8 +5,6 @@ takes longer than running them. A CUDA graph holds the whole update (drawing the
 backward, clipping, optimiser, schedule, loss log) and launches it at once.
 """
 
-from typing import Protocol
-
 import torch
 
 from core.training.learner import Learner
@@ -14,24 +12,8 @@ from core.training.learner import Learner
 WARM_UP_STEPS = 3  # eager steps that let libraries allocate before memory is fixed in a graph
 
 
-class TakeSteps(Protocol):
-    """Takes a number of updates; `at_once` is how many are worth taking between two looks."""
-
-    at_once: int
-
-    def __call__(self, steps: int) -> None:
-        """Take `steps` updates and return when the device has done them."""
-
-
-def steps_of(learner: Learner) -> TakeSteps:
-    """Captured on one CUDA device; one by one elsewhere and among several processes."""
-    if learner.device.type == "cuda" and learner.world.size == 1:
-        return CapturedSteps(learner)
-    return PlainSteps(learner)
-
-
 class PlainSteps:
-    """Every update launched from Python."""
+    """Every update launched from Python. `at_once`: updates worth taking between two looks."""
 
     def __init__(self, learner: Learner):
         self._learner = learner
@@ -82,3 +64,13 @@ class CapturedSteps:
                 self._learner.update()
             self._graph = graph
         return self._graph
+
+
+TakeSteps = PlainSteps | CapturedSteps
+
+
+def steps_of(learner: Learner) -> TakeSteps:
+    """Captured on one CUDA device; one by one elsewhere and among several processes."""
+    if learner.device.type == "cuda" and learner.world.size == 1:
+        return CapturedSteps(learner)
+    return PlainSteps(learner)

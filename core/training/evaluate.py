@@ -92,7 +92,7 @@ def snapshot(model: Transformer, recipe: Recipe, string: str, step: int) -> Snap
 
     None for a model without cross-attention.
     """
-    if not recipe.cross_attention:
+    if not model.shape.use_cross_attention:
         return None
     batch, trace = (
         encode_strings([string], recipe.letters, next(model.parameters()).device),
@@ -100,7 +100,7 @@ def snapshot(model: Transformer, recipe: Recipe, string: str, step: int) -> Snap
     )
     with evaluating(model):
         model(batch.src, batch.tgt, trace=trace)
-    names = [f"decoder.{number}.cross" for number in range(1, recipe.num_layers + 1)]
+    names = [f"decoder.{number}.cross" for number in range(1, model.shape.num_layers + 1)]
     weights = torch.stack([trace.weights[name][0] for name in names]).float().cpu().numpy()
     return Snapshot(
         step,
