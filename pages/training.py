@@ -21,12 +21,17 @@ trouble = supervisor.trouble()
 if trouble:
     st.warning(f"No run can start at the moment. {trouble}")
 
-bar = st.container()
+text, buttons = st.columns([1, 3], vertical_alignment="bottom")
+with text:
+    watched = sequence_box("String to watch", min_length=1, max_length=16)
+with buttons:
+    start_bar(supervisor, watched.sequence)
+
+st.session_state.setdefault("r_follow", True)
 with st.container(horizontal=True, vertical_alignment="center"):
     run_id = choose_run(supervisor)
     following = st.toggle(
         "Follow live",
-        value=True,
         key="r_follow",
         help="Off: the picture stands still, so that you can zoom and go back in time. "
         "The run itself goes on.",
@@ -36,12 +41,6 @@ with st.container(horizontal=True, vertical_alignment="center"):
         steering(supervisor, scene.run)
 
 stage(supervisor, run_id, following=following)
-
-with bar:
-    watched = sequence_box(
-        "String to watch", min_length=1, max_length=16, help="It is shown being reversed."
-    )
-    start_bar(supervisor, watched.sequence)
 
 section = st.segmented_control(
     "More",

@@ -69,7 +69,7 @@ def loss_chart(
 
 
 def learning_rate_chart(
-    steps: Int[np.ndarray, " n"], rates: Float[np.ndarray, " n"], *, last: int, height: int = 120
+    steps: Int[np.ndarray, " n"], rates: Float[np.ndarray, " n"], *, last: int, height: int = 170
 ) -> LiveChart:
     """Learning rate by step."""
     spec = {
@@ -101,7 +101,7 @@ def exact_chart(
     letters: Float[np.ndarray, " n"],
     *,
     last: int,
-    height: int = 120,
+    height: int = 170,
 ) -> LiveChart:
     """Shares (0 to 1) of held-out strings reversed exactly, and of single letters right."""
     spec = {
@@ -123,9 +123,9 @@ def exact_chart(
 
 
 def letter_film(
-    steps: list[int], decoded: list[str], expected: str, *, row_height: int = 26
+    steps: list[int], decoded: list[str], expected: str, *, row_height: int = 36
 ) -> LiveChart:
-    """One row per sample: each letter the model wrote, green and ✓ if right, red and ✗ if not.
+    """One row per sample: each letter the model wrote, green with ✓ if right, red with ✗ if not.
 
     A letter that is missing is shown as · and one too many counts as wrong. The last row is what
     was asked for.
@@ -137,7 +137,7 @@ def letter_film(
         for at in range(max(len(text), len(expected)))
     ]
     cells += [
-        {"row": "asked for", "place": at + 1, "letter": letter, "verdict": "asked for"}
+        {"row": "asked for", "place": at + 1, "letter": letter, "mark": "", "verdict": "asked for"}
         for at, letter in enumerate(expected)
     ]
     columns = {name: [cell[name] for cell in cells] for name in _CELL_FIELDS}
@@ -146,7 +146,7 @@ def letter_film(
     return LiveChart(spec, columns, _film_words(steps, decoded, expected))
 
 
-_CELL_FIELDS = ("row", "place", "letter", "verdict")
+_CELL_FIELDS = ("row", "place", "letter", "mark", "verdict")
 
 
 def _cell(row: str, at: int, text: str, expected: str) -> dict[str, Any]:
@@ -155,7 +155,8 @@ def _cell(row: str, at: int, text: str, expected: str) -> dict[str, Any]:
     return {
         "row": row,
         "place": at + 1,
-        "letter": letter if right else f"{letter}✗",
+        "letter": letter,
+        "mark": "✓" if right else "✗",
         "verdict": "right" if right else "wrong",
     }
 
@@ -193,12 +194,16 @@ def _film_spec(order: list[str], width: int, row_height: int) -> dict[str, Any]:
                     ],
                 },
             },
-            {
-                "mark": {"type": "text", "fontSize": 14, "fontWeight": "bold", "color": "#10151c"},
-                "encoding": {"text": {"field": "letter", "type": "nominal"}},
-            },
+            _cell_text("letter", size=15, dy=-5),
+            _cell_text("mark", size=11, dy=10),
         ],
     }
+
+
+def _cell_text(field: str, *, size: int, dy: int) -> dict[str, Any]:
+    # Dark on all three fills, in both themes: white would fall below a contrast of 4.5.
+    text = {"type": "text", "fontSize": size, "fontWeight": "bold", "color": "#10151c", "dy": dy}
+    return {"mark": text, "encoding": {"text": {"field": field, "type": "nominal"}}}
 
 
 def _film_words(steps: list[int], decoded: list[str], expected: str) -> str:
@@ -250,12 +255,15 @@ def _diamonds() -> dict[str, Any]:
 
 def _floor_line(floor: float) -> list[dict[str, Any]]:
     text = f"floor {floor:.3f}: label smoothing leaves this much"
+    once: dict[str, Any] = {"data": {"values": [{}]}}
     return [
         {
+            **once,
             "mark": {"type": "rule", "strokeDash": [6, 4], "color": ORANGE, "strokeWidth": 2},
             "encoding": {"y": {"datum": floor}, "x": None},
         },
         {
+            **once,
             "mark": {
                 "type": "text",
                 "align": "right",
@@ -272,6 +280,7 @@ def _floor_line(floor: float) -> list[dict[str, Any]]:
 
 def _marker(step: int) -> dict[str, Any]:
     return {
+        "data": {"values": [{}]},
         "mark": {"type": "rule", "color": GREY, "strokeWidth": 2},
         "encoding": {"x": {"datum": step}},
     }

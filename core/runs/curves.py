@@ -10,7 +10,6 @@ import numpy as np
 from jaxtyping import Float, Int
 
 MOST_POINTS = 800
-SMOOTHING = 0.95
 
 
 @dataclass(frozen=True)
@@ -21,7 +20,12 @@ class Pace:
     seconds_left: float | None
 
 
-def smooth(values: Float[np.ndarray, " n"], keep: float = SMOOTHING) -> Float[np.ndarray, " n"]:
+def smoothing_for(steps: int) -> float:
+    """What to keep of the past: a memory of a hundredth of the run, 5 steps at least."""
+    return 1 - 1 / max(5.0, steps / 100)
+
+
+def smooth(values: Float[np.ndarray, " n"], keep: float) -> Float[np.ndarray, " n"]:
     """Exponential moving average, started without bias: the first value is itself.
 
     Each result is the weighted mean of all values so far, weights `keep` to the power of their

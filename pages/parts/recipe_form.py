@@ -1,7 +1,7 @@
 """The form that builds a training recipe: a preset, every setting, and ways to break it.
 
 Widgets take their labels, sentences and bounds from `core.training.limits`; the recipe checks
-them again. Each setting lives in the URL under `r_` and its name.
+them again. Each setting lives in the URL, under `r_s_` (sprint) or `r_p_` (paper) and its name.
 """
 
 from dataclasses import replace
@@ -74,16 +74,8 @@ def _preset_choice() -> Recipe:
         bind="query-params",
         required=True,
         label_visibility="collapsed",
-        on_change=_back_to_preset,
     )
     return RECIPES[PRESETS[chosen or "Sprint"]]
-
-
-def _back_to_preset() -> None:
-    """A new preset brings its own values: settings made for the other one are dropped."""
-    preset = RECIPES[PRESETS[st.session_state["r_base"] or "Sprint"]]
-    for name in (*NUMBERS, *SWITCHES, *_CHOICES):
-        st.session_state[f"r_{name}"] = _of(preset, name)
 
 
 def _settings(preset: Recipe) -> dict[str, Any]:
@@ -93,7 +85,7 @@ def _settings(preset: Recipe) -> dict[str, Any]:
             label,
             options,
             index=options.index(_of(preset, name)),
-            key=f"r_{name}",
+            key=_key(preset, name),
             bind="query-params",
             help=sentence,
         )
@@ -103,7 +95,7 @@ def _settings(preset: Recipe) -> dict[str, Any]:
         changes[name] = st.toggle(
             setting.label,
             value=_of(preset, name),
-            key=f"r_{name}",
+            key=_key(preset, name),
             bind="query-params",
             help=setting.sentence,
         )
@@ -120,10 +112,15 @@ def _number(preset: Recipe, name: str) -> int | float:
         value=value,
         step=1 if kind is int else None,
         format="%d" if kind is int else "%.4g",
-        key=f"r_{name}",
+        key=_key(preset, name),
         bind="query-params",
         help=setting.sentence,
     )
+
+
+def _key(preset: Recipe, name: str) -> str:
+    """Each preset has its own boxes, so that choosing the other one shows its own values."""
+    return f"r_{preset.name[0]}_{name}"
 
 
 def _breaks() -> dict[str, Any]:

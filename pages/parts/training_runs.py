@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.figures.training_compare import loss_figure, overlay
 from core.runs import exports, history, store
-from core.runs.curves import smooth, thin
+from core.runs.curves import smooth, smoothing_for, thin
 from core.runs.store import Run
 from core.runs.supervisor import Supervisor, checkpoint_folder
 from core.runs.view import View, follow
@@ -105,7 +105,10 @@ def _compare(supervisor: Supervisor, runs: list[Run]) -> None:
 
 def _losses(names: list[str], runs: list[Run], views: list[View]) -> tuple:
     kept = [thin(view.steps, view.losses) for view in views]
-    smoothed = [smooth(view.losses) for view in views]
+    smoothed = [
+        smooth(view.losses, smoothing_for(run.recipe.steps))
+        for view, run in zip(views, runs, strict=True)
+    ]
     figure = overlay(
         names,
         [view.steps[at] for view, at in zip(views, kept, strict=True)],
@@ -152,7 +155,7 @@ def take_away(supervisor: Supervisor, scene: Scene) -> None:
     figure = loss_figure(
         view.steps,
         view.losses,
-        smooth(view.losses),
+        scene.smoothed,
         name=scene.name,
         floor=scene.about.get("smoothing_floor"),
     )

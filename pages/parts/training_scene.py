@@ -3,11 +3,14 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
+import numpy as np
 import streamlit as st
 
 from core.runs import history, recorded, store
+from core.runs.curves import smooth, smoothing_for
 from core.runs.store import ACTIVE, WAITING, Run
 from core.runs.supervisor import Supervisor
 from core.runs.view import View, follow, until
@@ -35,6 +38,11 @@ class Scene:
     moving: bool
     run: Run | None = None
     place: int | None = None
+
+    @cached_property
+    def smoothed(self) -> np.ndarray:
+        """The loss smoothed over a hundredth of the run, one value per step."""
+        return smooth(self.view.losses, smoothing_for(self.recipe.steps))
 
 
 def choose_run(supervisor: Supervisor) -> int | None:

@@ -15,7 +15,7 @@ from core.figures.training_live import (
 )
 from core.figures.training_maps import all_heads, antidiagonal_chart, one_head
 from core.runs import published
-from core.runs.curves import pace, smooth, thin
+from core.runs.curves import pace, thin
 from core.runs.supervisor import Supervisor
 from core.training.events import Sampled, Snapshot
 from pages.parts.training_scene import Scene, play_again, scene_of
@@ -41,10 +41,13 @@ def _act(supervisor: Supervisor, run_id: int | None, state: str, alive: bool) ->
         st.rerun()
         return
     _status(scene)
-    step = scene.view.last_step if alive else _scrub(scene)
-    left, right = st.columns([3, 2], gap="medium")
+    left, right = st.columns([4, 3], gap="medium")
     with left:
-        _curves(scene, step, alive)
+        curve = st.container()  # above the slider that decides what it shows
+        step = scene.view.last_step if alive else _scrub(scene)
+        with curve:
+            _loss(scene, step, alive)
+        _small_curves(scene, step)
     with right:
         _letters(scene, step)
         _maps(scene, step)
@@ -59,7 +62,7 @@ def _status(scene: Scene) -> None:
     done, last = view.last_step, recipe.steps
     words = [f"**{_state_words(scene)}**", f"step {done:,} of {last:,}"]
     if len(view.losses):
-        words.append(f"loss {smooth(view.losses)[-1]:.3f}")
+        words.append(f"loss {scene.smoothed[-1]:.3f}")
     rate = pace(view.steps, view.seconds, last)
     if rate.steps_per_second:
         words.append(f"{rate.steps_per_second:,.1f} steps/s")
@@ -67,8 +70,9 @@ def _status(scene: Scene) -> None:
         words.append(f"{_duration(rate.seconds_left)} left")
     if len(view.seconds):
         words.append(f"{_duration(float(view.seconds[-1]))} of training")
-    st.markdown(" · ".join([*words, *_machine_words(scene)]))
-    st.progress(min(1.0, done / last))
+    st.markdown(" · ".join(words) + f"  \n:small[{' · '.join(_machine_words(scene))}]")
+    if scene.moving:
+        st.progress(min(1.0, done / last))
     if scene.run and scene.run.error:
         st.error(scene.run.error, icon=":material/error:")
 
@@ -86,7 +90,8 @@ def _state_words(scene: Scene) -> str:
 def _machine_words(scene: Scene) -> list[str]:
     about, words = scene.about, []
     if about:
-        threads = f", {about['threads']} threads" if about["device"] == "cpu" else ""
+        count = about["threads"]
+        threads = f", {count} thread{'s' * (count > 1)}" if about["device"] == "cpu" else ""
         words.append(f"{about['device_name']} ({about['device']}{threads})")
     vitals = scene.run.vitals if scene.run else {}
     if vitals.get("memory_bytes"):
@@ -118,13 +123,13 @@ def _scrub(scene: Scene) -> int:
     return chosen
 
 
-def _curves(scene: Scene, step: int, alive: bool) -> None:
+def _loss(scene: Scene, step: int, alive: bool) -> None:
     view, last = scene.view, scene.recipe.steps
     kept = thin(view.steps, view.losses)
     chart = loss_chart(
         view.steps[kept],
         view.losses[kept],
-        smooth(view.losses)[kept],
+        scene.smoothed[kept],
         last=last,
         floor=scene.about.get("smoothing_floor"),
         published=published.losses_for(scene.recipe),
@@ -132,6 +137,10 @@ def _curves(scene: Scene, step: int, alive: bool) -> None:
         zoom=not alive,
     )
     _draw(chart, "loss")
+
+
+def _small_curves(scene: Scene, step: int) -> None:
+    view, last = scene.view, scene.recipe.steps
     found = view.evaluations
     left, right = st.columns(2)
     with left:
