@@ -1,0 +1,96 @@
+"""Masks and "shifted right" for the visitor's own strings."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from core.figures.masks import mask_grids
+from core.transformer.tour import Sizes
+from pages.parts.controls import sequence_box
+from pages.parts.downloads import show_figure
+
+SECOND = "CASSLGF"
+CODE = """import torch
+from core.alphabet import BOS, RESIDUES
+from core.transformer.masks import causal_mask, make_masks, padding_mask
+
+rows = [[BOS, *RESIDUES.encode(s)] for s in {strings!r}]
+longest = max(map(len, rows))
+ids = torch.tensor([row + [0] * (longest - len(row)) for row in rows])
+print(padding_mask(ids), causal_mask(longest), make_masks(ids, ids)[1])
+"""
+
+
+@st.cache_data(max_entries=256, show_spinner="Loading PyTorch …")
+def masks_of(strings: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Padding (B, L, L), causal (L, L) and both (B, L, L) of BOS + each string, padded."""
+    import torch
+
+    from core.alphabet import BOS, PAD, RESIDUES
+    from core.transformer.masks import causal_mask, make_masks, padding_mask
+
+    rows = [[BOS, *RESIDUES.encode(string)] for string in strings]
+    longest = max(map(len, rows))
+    ids = torch.tensor([row + [PAD] * (longest - len(row)) for row in rows])
+    padding = padding_mask(ids).expand(-1, longest, -1)
+    return padding.numpy(), causal_mask(longest)[0].numpy(), make_masks(ids, ids)[1].numpy()
+
+
+@st.fragment
+def show(sizes: Sizes, sequence: str) -> None:
+    """Two strings in one batch: the shorter one is padded."""
+    st.markdown(
+        "Two different bans. **Padding**: nobody looks at filling. **Causal**: while learning, "
+        "the decoder reads the whole right answer at once, so it must not look ahead. They are "
+        "multiplied together; a blocked score becomes −1,000,000,000 before the softmax."
+    )
+    second = sequence_box("A second sequence in the same batch", key="f_two", default=SECOND)
+    strings = (sequence, second.sequence)
+    which = st.segmented_control(
+        "Drawn for", [0, 1], default=1, required=True, format_func=strings.__getitem__
+    )
+    which = 1 if which is None else which
+    padding, causal, both = masks_of(strings)
+    longest = len(causal)
+    letters = ["BOS", *strings[which]]
+    letters += ["PAD"] * (longest - len(letters))
+    shown = {"padding": padding[which], "causal": causal, "both": both[which]}
+    allowed = {name: int(mask.sum()) for name, mask in shown.items()}
+    show_figure(
+        mask_grids(shown, letters, letters),
+        key="f_masks",
+        alt=f"{longest} by {longest} grids for {strings[which]}: of {longest**2} pairs the padding "
+        f"mask allows {allowed['padding']}, the causal mask {allowed['causal']}, both together "
+        f"{allowed['both']}.",
+        table=lambda: _table(shown, letters),
+        code=CODE.format(strings=list(strings)),
+    )
+    st.caption(
+        f"Rows ask, columns are looked at. Of {longest**2} pairs, padding allows "
+        f"{allowed['padding']}, causal {allowed['causal']}, both {allowed['both']}."
+    )
+    _shifted(sequence)
+
+
+def _table(masks: dict[str, np.ndarray], letters: list[str]) -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            {"query": f"{q} {i + 1}", "key": f"{k} {j + 1}"}
+            | {name: bool(mask[i, j]) for name, mask in masks.items()}
+            for i, q in enumerate(letters)
+            for j, k in enumerate(letters)
+        ]
+    )
+
+
+def _shifted(sequence: str) -> None:
+    st.markdown(
+        "**Shifted right.** The decoder reads the answer one place late and has to name the "
+        "letter below. All columns are learned at once: the causal mask keeps each honest."
+    )
+    table = pd.DataFrame(
+        [["BOS", *sequence], [*sequence, "EOS"]],
+        index=["it reads", "it must name"],
+        columns=[str(n) for n in range(1, len(sequence) + 2)],
+    )
+    st.table(table)

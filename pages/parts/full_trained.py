@@ -1,0 +1,66 @@
+"""Trained models that this installation holds: the recorded run's, and finished runs'."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from core.settings import ASSETS, read_settings
+from pages.parts.full_links import check_link
+
+if TYPE_CHECKING:
+    from core.training.recipe import Recipe
+    from core.transformer.model import Transformer
+
+RECORDED = ASSETS / "recorded_paper_run.pt"
+
+
+def choose_trained() -> tuple[str, Path] | None:
+    """The run whose weights are read, or None and a sentence when there is none."""
+    known = _known()
+    check_link({"f_run": known})
+    if not known:
+        st.info(
+            "There is no trained model here yet. Train one (the sprint takes seconds), then come "
+            "back.",
+            icon=":material/model_training:",
+        )
+        st.page_link("pages/training.py", label="Go to training")
+        return None
+    chosen = st.selectbox(
+        "Trained run",
+        list(known),
+        key="f_run",
+        bind="query-params",
+    )
+    return known.get(chosen) or next(iter(known.values()))
+
+
+def _known() -> dict[str, tuple[str, Path]]:
+    """Key in the URL -> title and file. Run numbers only: no path comes from outside."""
+    from core.runs import store
+    from core.runs.supervisor import Supervisor, checkpoint_folder
+
+    known = {"recorded": ("Recorded paper run", RECORDED)} if RECORDED.is_file() else {}
+    supervisor = Supervisor(read_settings())
+    if not supervisor.path.is_file():
+        return known
+    with supervisor.reading() as db:
+        runs = store.newest(db)
+    for run in runs:
+        file = checkpoint_folder(supervisor.settings, run.id) / "last.pt"
+        if file.is_file():
+            known[str(run.id)] = (f"Run {run.id}: {run.name} ({run.state})", file)
+    return known
+
+
+@st.cache_resource(max_entries=4, show_spinner="Loading the trained model …")
+def _load(file: Path, changed: float) -> "tuple[Transformer, Recipe]":
+    from core.training.checkpoint import load_model
+
+    return load_model(file)
+
+
+def trained_model(file: Path) -> "tuple[Transformer, Recipe]":
+    """Model (evaluation mode) and recipe. Raises ValueError with a sentence."""
+    return _load(file, file.stat().st_mtime)
