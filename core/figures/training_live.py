@@ -56,7 +56,7 @@ def loss_chart(
     if published:
         layers.append(_diamonds())
     if floor is not None:
-        layers += _floor_line(floor)
+        layers.append(_floor_line(floor))
     drawn = [_with_y(layer, "Loss (nats per letter)", top) for layer in layers]
     if marked is not None:
         drawn.append(_marker(marked))
@@ -123,7 +123,7 @@ def exact_chart(
 
 
 def letter_film(
-    steps: list[int], decoded: list[str], expected: str, *, row_height: int = 36
+    steps: list[int], decoded: list[str], expected: str, *, row_height: int = 44
 ) -> LiveChart:
     """One row per sample: each letter the model wrote, green with ✓ if right, red with ✗ if not.
 
@@ -253,29 +253,13 @@ def _diamonds() -> dict[str, Any]:
     }
 
 
-def _floor_line(floor: float) -> list[dict[str, Any]]:
-    text = f"floor {floor:.3f}: label smoothing leaves this much"
-    once: dict[str, Any] = {"data": {"values": [{}]}}
-    return [
-        {
-            **once,
-            "mark": {"type": "rule", "strokeDash": [6, 4], "color": ORANGE, "strokeWidth": 2},
-            "encoding": {"y": {"datum": floor}, "x": None},
-        },
-        {
-            **once,
-            "mark": {
-                "type": "text",
-                "align": "right",
-                "baseline": "top",
-                "dy": 4,
-                "text": text,
-                "fontSize": 13,
-                "color": ORANGE,
-            },
-            "encoding": {"y": {"datum": floor}, "x": {"value": "width"}},
-        },
-    ]
+def _floor_line(floor: float) -> dict[str, Any]:
+    return {
+        # Data of its own, or the rule would be drawn once for every step.
+        "data": {"values": [{}]},
+        "mark": {"type": "rule", "strokeDash": [6, 4], "color": ORANGE, "strokeWidth": 2},
+        "encoding": {"y": {"datum": floor}, "x": None},
+    }
 
 
 def _marker(step: int) -> dict[str, Any]:

@@ -26,24 +26,21 @@ def all_heads(
     layer, head, query, key = (axis.ravel() for axis in np.indices(weights.shape))
     columns = {
         "x": (head * (n_key + 1) + key).tolist(),
-        "y": (layer * (n_query + 3) + query).tolist(),
+        "y": (layer * (n_query + 1) + query).tolist(),
         "layer": (layer + 1).tolist(),
         "head": (head + 1).tolist(),
         "writes": (query + 1).tolist(),
         "reads": (key + 1).tolist(),
         "weight": np.round(weights.astype(float), 3).ravel().tolist(),
-        "title": _titles(layer, head, query, key),
     }
+    # Names are axis labels, because those take the colour of the page's theme.
     spec = {
         "height": row_height * layers,
         "encoding": {
-            "x": _tile_axis("x", 0, heads * (n_key + 1) - 1),
-            "y": {
-                **_tile_axis("y", -2.5, layers * (n_query + 3) - 3),
-                "sort": "descending",
-            },
+            "x": _tile_axis("x", heads, n_key, "head"),
+            "y": {**_tile_axis("y", layers, n_query, "layer"), "sort": "descending"},
         },
-        "layer": [_tiles(), _tile_titles()],
+        "layer": [_tiles()],
     }
     words = "; ".join(
         f"layer {at} puts {share:.0%} on the anti-diagonal"
@@ -144,14 +141,6 @@ def antidiagonal_chart(
     return LiveChart(spec, columns, words)
 
 
-def _titles(*axes: Int[np.ndarray, " n"]) -> list[str | None]:
-    """A tile's name on its first cell only, so that it is written once."""
-    return [
-        f"L{layer + 1} head {head + 1}" if query == 0 and key == 0 else None
-        for layer, head, query, key in zip(*(axis.tolist() for axis in axes), strict=True)
-    ]
-
-
 def _tiles() -> dict[str, object]:
     return {
         "mark": {"type": "rect"},
@@ -171,20 +160,23 @@ def _tiles() -> dict[str, object]:
     }
 
 
-def _tile_titles() -> dict[str, object]:
-    return {
-        "mark": {"type": "text", "align": "left", "baseline": "bottom", "dy": -2, "fontSize": 12},
-        "transform": [{"filter": "datum.title !== null"}],
-        "encoding": {"text": {"field": "title", "type": "nominal"}},
-    }
-
-
-def _tile_axis(field: str, low: float, high: float) -> dict[str, object]:
+def _tile_axis(field: str, tiles: int, size: int, name: str) -> dict[str, object]:
+    """An axis whose only labels stand at the middle of each tile."""
     return {
         "field": field,
         "type": "quantitative",
-        "axis": None,
-        "scale": {"domain": [low, high], "nice": False, "zero": False},
+        "scale": {"domain": [0, tiles * (size + 1) - 1], "nice": False, "zero": False},
+        "axis": {
+            "values": [at * (size + 1) + size / 2 for at in range(tiles)],
+            "labelExpr": f"'{name} ' + (floor(datum.value / {size + 1}) + 1)",
+            "title": None,
+            "ticks": False,
+            "grid": False,
+            "domain": False,
+            "orient": "top" if field == "x" else "left",
+            "labelAngle": 0 if field == "x" else -90,
+            "labelAlign": "center",
+        },
     }
 
 

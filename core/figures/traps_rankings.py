@@ -51,3 +51,20 @@ def two_rankings(
     finish(figure, height=380)
     # Room for the first subplot's title, which sits above the plotting area.
     return figure.update_layout(margin_t=30)
+
+
+def head_agreement(heads: Sequence[str], correlations: Float[np.ndarray, " heads"]) -> go.Figure:
+    """One bar per head: its rank correlation with the effect of ablation, from -1 to 1."""
+    colours = [ORANGE if value < 0 else BLUE for value in correlations]
+    figure = go.Figure(
+        go.Bar(
+            x=list(range(1, len(heads) + 1)),
+            y=correlations,
+            marker_color=colours,
+            customdata=list(heads),
+            hovertemplate="%{customdata}: %{y:+.2f}<extra></extra>",
+        )
+    )
+    figure.update_yaxes(range=[-1, 1], title_text="Rank correlation", tickvals=[-1, 0, 1])
+    figure.update_xaxes(title_text="Head", type="category", nticks=13)
+    return finish(figure, height=220)

@@ -1,0 +1,64 @@
+"""The same Transformer on residues, nucleotides and digits: what changes is one number.
+
+In: an alphabet. Out: a recipe for the reverse task over it, and how many weights know of it.
+Knows nothing of torch.
+"""
+
+from dataclasses import dataclass, replace
+
+from core.alphabet import DEFAULT_SEQUENCE, DIGITS, NUCLEOTIDES, RESIDUES, Vocabulary
+from core.training.recipe import SPRINT, Recipe, Watch
+from core.transformer.parameters import parts_by_formula
+from core.transformer.shape import ModelShape
+
+
+@dataclass(frozen=True)
+class Alphabet:
+    """A set of tokens and a string over it, short enough for the reverse task."""
+
+    name: str
+    vocabulary: Vocabulary
+    example: str
+
+    @property
+    def recipe(self) -> Recipe:
+        """The sprint recipe with only its letters exchanged."""
+        return replace(SPRINT, name=f"{self.name.lower()}, sprint", letters=self.vocabulary.letters)
+
+    @property
+    def watch(self) -> Watch:
+        """Look at the example every 20 steps and at held-out strings every 100."""
+        return Watch(self.example, evaluate_every=100, sample_every=20, snapshot_every=0)
+
+    @property
+    def shape(self) -> ModelShape:
+        """The model that the recipe trains."""
+        recipe, tokens = self.recipe, len(self.vocabulary)
+        return ModelShape(
+            tokens,
+            tokens,
+            recipe.d_model,
+            recipe.num_heads,
+            recipe.d_ff,
+            recipe.num_layers,
+            recipe.dropout,
+            recipe.max_length + 2,
+        )
+
+    @property
+    def blocks(self) -> int:
+        """Weights of encoder and decoder, the same for every alphabet."""
+        return sum(p.count for p in parts_by_formula(self.shape) if p.inside)
+
+    @property
+    def ends(self) -> int:
+        """Weights of the two embeddings and the generator, which know the alphabet."""
+        return sum(p.count for p in parts_by_formula(self.shape) if not p.inside)
+
+
+# TGT GCC AGC AGT ATA spells C A S S I, the germline's part of the CDR3.
+ALPHABETS = (
+    Alphabet("Residues", RESIDUES, DEFAULT_SEQUENCE),
+    Alphabet("Nucleotides", NUCLEOTIDES, "TGTGCCAGCAGTATA"),
+    Alphabet("Digits", DIGITS, "3141592653589"),
+)

@@ -1,0 +1,190 @@
+"""Trap 4: any sequence of tokens; the reverse task on another alphabet, in its own process."""
+
+import pandas as pd
+import streamlit as st
+
+from core.figures.training_live import LiveChart, letter_film, loss_chart
+from core.figures.traps_weights import weight_shares
+from core.runs import store
+from core.runs.curves import pace, smooth, smoothing_for, thin
+from core.runs.store import Run
+from core.runs.supervisor import Supervisor
+from core.runs.view import View, follow
+from core.settings import read_settings
+from core.traps.alphabets import ALPHABETS, Alphabet
+from pages.parts.downloads import show_figure
+from pages.parts.traps_words import myth, percent
+from pages.parts.visitor import visitor_key
+
+_RUN = "_traps_run"
+FILM_ROWS = 4
+CODE = """\
+from core.traps.alphabets import ALPHABETS
+
+for alphabet in ALPHABETS:
+    print(alphabet.name, len(alphabet.vocabulary), alphabet.blocks, alphabet.ends)
+
+# To train one of them, on the command line or here:
+from core.training.engine import train
+
+for event in train(ALPHABETS[{index}].recipe):
+    print(event)
+"""
+
+
+def show() -> None:
+    """What an alphabet changes in the model, and a training run over it."""
+    myth(
+        "Transformers are for language.",
+        "For any sequence of tokens: residues, nucleotides, digits. Only the vocabulary differs.",
+    )
+    names = [alphabet.name for alphabet in ALPHABETS]
+    chosen = st.segmented_control(
+        "Alphabet", names, default=names[1], required=True, key="x_abc", bind="query-params"
+    )
+    alphabet = ALPHABETS[names.index(chosen) if chosen in names else 1]
+    ends = [a.ends / (a.blocks + a.ends) for a in ALPHABETS]
+    st.markdown(
+        f"#### {percent(min(ends), 1)} to {percent(max(ends), 1)} of the weights know the "
+        f"alphabet\nThe {ALPHABETS[0].blocks:,} weights of the blocks have the same shapes for "
+        f"all {len(ALPHABETS)}; only embeddings and output grow with the "
+        f"{len(alphabet.vocabulary)} tokens (PAD, BOS, EOS and {alphabet.vocabulary.letters})."
+    )
+    supervisor = Supervisor(read_settings())
+    run = _run_of(supervisor, alphabet)
+    if run is None:
+        _shares(alphabet)
+    _start_bar(supervisor, alphabet, run)
+    if run is not None:
+        st.fragment(_watch, run_every=None if run.is_over else 1.0)(supervisor, run.id, run.is_over)
+
+
+def _shares(alphabet: Alphabet) -> None:
+    counts = {
+        "Encoder and decoder": [a.blocks for a in ALPHABETS],
+        "Embeddings and output": [a.ends for a in ALPHABETS],
+    }
+    labels = [f"{a.name}, {len(a.vocabulary)} tokens" for a in ALPHABETS]
+    show_figure(
+        weight_shares(labels, counts),
+        key="traps_alphabets",
+        alt="; ".join(
+            f"{label}: {blocks:,} weights in the blocks, {ends:,} in embeddings and output"
+            for label, blocks, ends in zip(labels, *counts.values(), strict=True)
+        ),
+        table=lambda: pd.DataFrame({"alphabet": labels, **counts}),
+        code=CODE.format(index=ALPHABETS.index(alphabet)),
+    )
+
+
+def _run_of(supervisor: Supervisor, alphabet: Alphabet) -> Run | None:
+    """The run of this alphabet that this visitor started, or the one that the link names."""
+    started: dict[str, int] = st.session_state.setdefault(_RUN, {})
+    asked = st.query_params.get("x_run", "")
+    run_id = started.get(alphabet.name) or (int(asked) if asked.isdecimal() else None)
+    if run_id is None:
+        return None
+    with supervisor.reading() as db:
+        run = store.get(db, run_id)
+    if run is not None and run.recipe.letters == alphabet.vocabulary.letters:
+        return run
+    return None
+
+
+def _start_bar(supervisor: Supervisor, alphabet: Alphabet, run: Run | None) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if run is None or run.is_over:
+            st.button(
+                f"Train it to reverse {alphabet.name.lower()}",
+                type="primary",
+                icon=":material/play_arrow:",
+                on_click=_start,
+                args=(supervisor, alphabet),
+            )
+            st.caption(
+                f"{alphabet.recipe.steps} steps of the sprint recipe, in a process of its own; "
+                f"watch {alphabet.example} being written backwards."
+            )
+        else:
+            st.button("Stop", icon=":material/stop:", on_click=_stop, args=(supervisor, run))
+    said = st.session_state.pop("_traps_said", None)
+    if said:
+        st.warning(said)
+
+
+def _start(supervisor: Supervisor, alphabet: Alphabet) -> None:
+    try:
+        run_id = supervisor.start(alphabet.recipe, alphabet.watch, visitor_key())
+    except ValueError as problem:
+        st.session_state["_traps_said"] = str(problem)
+        return
+    st.session_state[_RUN][alphabet.name] = run_id
+    st.query_params["x_run"] = str(run_id)
+
+
+def _stop(supervisor: Supervisor, run: Run) -> None:
+    try:
+        supervisor.command(run.id, "stop", visitor_key())
+    except ValueError as problem:
+        st.session_state["_traps_said"] = str(problem)
+
+
+def _watch(supervisor: Supervisor, run_id: int, was_over: bool) -> None:
+    """Redrawn every second while the run moves, once more when it ends."""
+    if not was_over:
+        supervisor.look()
+    with supervisor.reading() as db:
+        run = store.get(db, run_id)
+        view = follow(db, run) if run is not None else None
+    if run is None or view is None or run.is_over != was_over:
+        st.rerun()
+        return
+    _status(run, view)
+    left, right = st.columns([3, 3])
+    with left:
+        _draw(_curve(run, view), "traps_loss")
+    with right:
+        samples = view.samples
+        step = max(1, len(samples) // FILM_ROWS)
+        chosen = [*samples[:-1:step][: FILM_ROWS - 1], *samples[-1:]]
+        film = letter_film(
+            [s.step for s in chosen], [s.decoded for s in chosen], run.watch.string[::-1]
+        )
+        _draw(film, "traps_letters")
+    st.page_link(
+        "pages/training.py",
+        label="See this run in full on the training page",
+        icon=":material/show_chart:",
+        query_params={"run": str(run.id)},
+    )
+
+
+def _status(run: Run, view: View) -> None:
+    words = [f"**{run.state}**", f"step {view.last_step} of {run.recipe.steps}"]
+    if view.evaluations:
+        found = view.evaluations[-1]
+        words.append(f"**{found.exact:,} of {found.of:,}** held-out strings reversed exactly")
+    left = pace(view.steps, view.seconds, run.recipe.steps).seconds_left
+    if left is not None and not run.is_over:
+        words.append(f"{left:.0f} s left")
+    st.markdown(" · ".join(words))
+    if not run.is_over:
+        st.progress(min(1.0, view.last_step / run.recipe.steps))
+    if run.error:
+        st.error(run.error)
+
+
+def _curve(run: Run, view: View) -> LiveChart:
+    kept = thin(view.steps, view.losses)
+    smoothed = smooth(view.losses, smoothing_for(run.recipe.steps))
+    return loss_chart(
+        view.steps[kept],
+        view.losses[kept],
+        smoothed[kept],
+        last=run.recipe.steps,
+        floor=run.about.get("smoothing_floor"),
+    )
+
+
+def _draw(chart: LiveChart, key: str) -> None:
+    st.vega_lite_chart(pd.DataFrame(chart.columns), chart.spec, key=key, alt=chart.alt)

@@ -1,0 +1,170 @@
+"""Trap 1: attention received against the effect of ablation, on three models."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from core.alphabet import DEFAULT_SEQUENCE, SequenceError
+from core.figures.traps_rankings import head_agreement, two_rankings
+from core.settings import ASSETS
+from core.traps.importance_toy import toy_importance
+from core.traps.ranking import Importance, ranks, reading
+from pages.parts.controls import sequence_box
+from pages.parts.downloads import show_figure
+from pages.parts.traps_words import myth
+
+TOY, REVERSE, PROTEIN = "Toy", "Reverse model", "TRB-mini"
+ALL_HEADS = "Mean of all heads"
+RECORDED = ASSETS / "recorded_paper_run.pt"
+CODE = {
+    TOY: """\
+from core.traps.importance_toy import toy_importance
+
+result = toy_importance({sequence!r})
+""",
+    REVERSE: """\
+from core.settings import ASSETS
+from core.training.checkpoint import load_model
+from core.traps.importance_reverse import reverse_importance
+
+model, recipe = load_model(ASSETS / "recorded_paper_run.pt")
+result = reverse_importance(model, {sequence!r})
+""",
+    PROTEIN: """\
+from core.protein.weights import load
+from core.traps.importance_protein import protein_importance
+
+result = protein_importance(load("trb-mini"), {sequence!r}, hidden={hidden})
+""",
+}
+PRINT = """\
+print(result.correlation({head}))
+for row in zip(result.names, result.received({head}), result.effect):
+    print(*row)
+"""
+
+
+@st.fragment
+def show() -> None:
+    """The whole experiment; redrawn alone when one of its own controls changes."""
+    myth(
+        "Attention weights show which residues matter.",
+        "They show where one head gathered from. What matters shows when a residue is taken away.",
+    )
+    left, middle, right = st.columns([2, 2, 2])
+    with left:
+        sequence = sequence_box().sequence
+    model = middle.selectbox("Model", [TOY, REVERSE, PROTEIN], key="x_model", bind="query-params")
+    hidden = min(6, len(sequence))
+    if model == PROTEIN:
+        hidden = _hidden_place(sequence)
+    try:
+        result = _measured(model or TOY, sequence, hidden)
+    except (SequenceError, ValueError, OSError) as problem:
+        st.info(str(problem))
+        model, result = TOY, toy_importance(DEFAULT_SEQUENCE)
+    with right:
+        head = _choose_head(result)
+    _picture(result, head, CODE[model].format(sequence=sequence, hidden=hidden))
+
+
+def _hidden_place(sequence: str) -> int:
+    places = [f"{letter}{place}" for place, letter in enumerate(sequence, 1)]
+    chosen = st.segmented_control(
+        "Residue that the model has to guess",
+        places,
+        default=places[min(6, len(places)) - 1],
+        required=True,
+        key="x_hide",
+        bind="query-params",
+    )
+    return places.index(chosen) + 1 if chosen in places else min(6, len(places))
+
+
+def _choose_head(result: Importance) -> int | None:
+    options = [ALL_HEADS, *result.heads]
+    chosen = st.selectbox("Whose attention", options, key="x_head", bind="query-params")
+    return None if chosen not in result.heads else result.heads.index(chosen)
+
+
+def _measured(model: str, sequence: str, hidden: int) -> Importance:
+    if model == REVERSE:
+        return _reverse(sequence, RECORDED)
+    return _protein(sequence, hidden) if model == PROTEIN else toy_importance(sequence)
+
+
+@st.cache_data(max_entries=64, show_spinner="Taking away one letter after the other …")
+def _reverse(sequence: str, checkpoint: Path) -> Importance:
+    from core.training.checkpoint import load_model
+    from core.traps.importance_reverse import reverse_importance
+
+    if not checkpoint.is_file():
+        raise ValueError(
+            "There is no trained reverse model here yet: train one on the training page. "
+            f"Showing the toy on {DEFAULT_SEQUENCE} instead."
+        )
+    return reverse_importance(load_model(checkpoint)[0], sequence)
+
+
+@st.cache_data(max_entries=64, show_spinner="Hiding one residue after the other …")
+def _protein(sequence: str, hidden: int) -> Importance:
+    from core.traps.importance_protein import protein_importance
+    from pages.parts.loaded_models import protein_model
+
+    return protein_importance(protein_model("trb-mini"), sequence, hidden)
+
+
+def _picture(result: Importance, head: int | None, code: str) -> None:
+    received, rho = result.received(head), result.correlation(head)
+    agreement = "cannot be ranked" if np.isnan(rho) else f"ρ = {rho:+.2f}"
+    words = reading(result, head)
+    st.markdown(
+        f"#### Rank correlation {agreement}\n{words} _(1 = same order, 0 = unrelated, −1 = "
+        "opposite order; the numbers on the bars are ranks.)_"
+    )
+    places = ranks(received), ranks(result.effect)
+    show_figure(
+        two_rankings(
+            result.names,
+            received,
+            result.effect,
+            *places,
+            effect_title="Effect of taking it away (" + result.effect_unit + ")",
+        ),
+        key="traps_importance",
+        alt=f"{result.model}: attention received and effect of ablation for "
+        f"{len(result.names)} residues. {words} Rank correlation {agreement}.",
+        table=lambda: pd.DataFrame(
+            {
+                "residue": result.names,
+                "attention_received": received,
+                "rank_by_attention": places[0],
+                "effect": result.effect,
+                "rank_by_effect": places[1],
+            }
+        ),
+        code=code + PRINT.format(head=head if head is not None else ""),
+    )
+    _all_heads(result)
+
+
+def _all_heads(result: Importance) -> None:
+    each = result.head_correlations()
+    known = each[~np.isnan(each)]
+    if not len(known):
+        return
+    best = result.heads[int(np.nanargmax(each))]
+    words = (
+        f"Single heads of this model: from {known.min():+.2f} to {known.max():+.2f} "
+        f"({(known < 0).sum()} of {len(known)} point the wrong way). Which head would you have "
+        f"shown? {best} agrees best here, and nothing but the ablation told you so."
+    )
+    st.markdown(words)
+    show_figure(
+        head_agreement(result.heads, each),
+        key="traps_heads",
+        alt=words,
+        table=lambda: pd.DataFrame({"head": result.heads, "rank_correlation": each}),
+    )

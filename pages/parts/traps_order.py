@@ -1,0 +1,96 @@
+"""Trap 2: order comes from positional encoding alone; shuffle and see."""
+
+import pandas as pd
+import streamlit as st
+
+from core.figures.traps_order import shuffle_differences
+from core.traps.order_toy import Shuffle, shuffle_toy
+from pages.parts.controls import sequence_box
+from pages.parts.downloads import show_figure
+from pages.parts.traps_words import myth
+
+TOY, ENCODER = "Toy block", "PyTorch encoder"
+MOST_SHUFFLES = 1000
+CODE = """\
+from core.traps.{module} import {function}
+
+result = {function}({sequence!r}, seed={seed}, causal_mask={causal})
+print(result.shuffled)
+print("positions off:", result.without_positions.max())
+print("positions on: ", result.with_positions.max())
+"""
+
+
+@st.fragment
+def show() -> None:
+    """The whole experiment; redrawn alone when one of its own controls changes."""
+    myth(
+        "A Transformer knows the order of a sequence.",
+        "Only through positional encoding: without it, shuffling the input shuffles the output.",
+    )
+    left, middle, right = st.columns([2, 2, 2], vertical_alignment="bottom")
+    with left:
+        sequence = sequence_box().sequence
+    model = middle.selectbox("Model", [TOY, ENCODER], key="x_order", bind="query-params")
+    with right.container(horizontal=True, vertical_alignment="center"):
+        st.button("Shuffle again", icon=":material/shuffle:", on_click=_next_shuffle)
+        causal = st.toggle("Causal mask", key="x_causal", bind="query-params")
+    seed = int(
+        middle.number_input(
+            "Shuffle number",
+            0,
+            MOST_SHUFFLES,
+            0,
+            key="x_seed",
+            bind="query-params",
+        )
+    )
+    result = _shuffled(model or TOY, sequence, seed, causal)
+    _picture(result, model or TOY, causal, sequence, seed)
+
+
+def _next_shuffle() -> None:
+    st.session_state["x_seed"] = (st.session_state.get("x_seed", 0) + 1) % (MOST_SHUFFLES + 1)
+
+
+def _shuffled(model: str, sequence: str, seed: int, causal: bool) -> Shuffle:
+    if model == TOY:
+        return shuffle_toy(sequence, seed, causal_mask=causal)
+    from core.traps.order_encoder import shuffle_encoder
+
+    return shuffle_encoder(sequence, seed, causal_mask=causal)
+
+
+def _picture(result: Shuffle, model: str, causal: bool, sequence: str, seed: int) -> None:
+    off, on = float(result.without_positions.max()), float(result.with_positions.max())
+    if off < 1e-9:
+        number, words = f"{off:.1e}", "off: only rounding; the same vectors, shuffled."
+    else:
+        number, words = f"{off:.2f}", "off, with a causal mask: who is hidden tells the order."
+    words = (
+        f"{result.letters} → {result.shuffled}. Largest difference with positions {words} "
+        f"With positions on it is {on:.2f}."
+    )
+    st.markdown(f"#### {number} with positions off, {on:.2f} with positions on\n{words}")
+    show_figure(
+        shuffle_differences(result.names, result.without_positions, result.with_positions),
+        key="traps_order",
+        alt=f"{model}: difference between shuffling before and after the model. {words}",
+        table=lambda: pd.concat(
+            {
+                name: pd.DataFrame(values, index=result.names)
+                for name, values in (
+                    ("positions off", result.without_positions),
+                    ("positions on", result.with_positions),
+                )
+            },
+            names=["positions", "residue"],
+        ).reset_index(),
+        code=CODE.format(
+            module="order_toy" if model == TOY else "order_encoder",
+            function="shuffle_toy" if model == TOY else "shuffle_encoder",
+            sequence=sequence,
+            seed=seed,
+            causal=causal,
+        ),
+    )
