@@ -1,0 +1,122 @@
+"""One query, one key, five steps: the attention formula with the numbers of a run filled in.
+
+In: AttentionSteps, the residue labels, a query and the key to follow. Out: LaTeX per step.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.toy.attention import AttentionSteps
+
+
+@dataclass(frozen=True)
+class WalkStep:
+    """A step's name, its formula with numbers in LaTeX, and what it does in words."""
+
+    name: str
+    latex: str
+    words: str
+
+
+def number(value: float) -> str:
+    """Three significant figures as a person would write them: 4, 2.83, 0.605, -0.0021."""
+    if value == 0 or not math.isfinite(value):
+        return "0" if value == 0 else str(value)
+    if abs(value) >= 100:
+        return f"{value:.0f}"
+    digits = 2 if abs(value) >= 1 else min(3 + max(0, -math.floor(math.log10(abs(value))) - 1), 9)
+    text = f"{value:.{digits}f}".rstrip("0").rstrip(".")
+    # Thirty digits of zero teach nothing; a power of ten does.
+    return text if float(text) != 0 else f"{value:.1e}"
+
+
+def tex(value: float) -> str:
+    """`number`, with a power of ten written the LaTeX way."""
+    mantissa, e, exponent = number(value).partition("e")
+    return rf"{mantissa}\cdot 10^{{{int(exponent)}}}" if e else mantissa
+
+
+def formula_walk(
+    steps: AttentionSteps, labels: list[str], query: int, key: int, *, scale: bool = True
+) -> tuple[WalkStep, ...]:
+    """Scores, scaled, exponentials, weights, blend for the row of `query` (counted from 0)."""
+    if not steps.may_attend[query, key]:
+        raise ValueError(f"{labels[query]} may not look at {labels[key]}: the mask hides it.")
+    return (
+        _score(steps, labels, query, key),
+        _scaled(steps, query, key, scale),
+        _exponential(steps, labels, query, key),
+        _weight(steps, labels, query, key),
+        _blend(steps, labels, query),
+    )
+
+
+def _score(steps: AttentionSteps, labels: list[str], query: int, key: int) -> WalkStep:
+    products = " + ".join(
+        rf"{_bracket(q)}\cdot {_bracket(k)}"
+        for q, k in zip(steps.queries[query], steps.keys[key], strict=True)
+    )
+    return WalkStep(
+        "Score",
+        rf"q_{{{labels[query]}}}\cdot k_{{{labels[key]}}} = {products} = "
+        rf"{tex(steps.scores[query, key])}",
+        f"How well {labels[query]}'s question fits {labels[key]}'s answer.",
+    )
+
+
+def _scaled(steps: AttentionSteps, query: int, key: int, scale: bool) -> WalkStep:
+    score, scaled = tex(steps.scores[query, key]), tex(steps.scaled[query, key])
+    if not scale:
+        return WalkStep("Scaled", rf"{score} \;\text{{(division switched off)}}", "Left as it is.")
+    d_k = steps.keys.shape[1]
+    return WalkStep(
+        "Scaled",
+        rf"\frac{{{score}}}{{\sqrt{{{d_k}}}}} = {scaled}",
+        f"Divided by the square root of d_k = {d_k}, so that softmax does not saturate.",
+    )
+
+
+def _exponential(steps: AttentionSteps, labels: list[str], query: int, key: int) -> WalkStep:
+    row = steps.scaled[query][steps.may_attend[query]]
+    power = steps.exponentials[query, key]
+    return WalkStep(
+        "Exponential",
+        rf"e^{{{tex(steps.scaled[query, key])} - {_bracket(row.max())}}} = {tex(power)}",
+        f"The row's largest, {number(row.max())}, is subtracted first: same weights, no overflow.",
+    )
+
+
+def _weight(steps: AttentionSteps, labels: list[str], query: int, key: int) -> WalkStep:
+    powers, weight = steps.exponentials[query], steps.weights[query, key]
+    return WalkStep(
+        "Weight",
+        rf"\frac{{{tex(powers[key])}}}{{{tex(powers.sum())}}} = {tex(weight)}",
+        f"Divided by the row's sum: {labels[query]} gives {labels[key]} {weight:.1%}, "
+        "and the row adds up to 100 %.".replace("%,", " %,"),
+    )
+
+
+def _blend(steps: AttentionSteps, labels: list[str], query: int, shown: int = 2) -> WalkStep:
+    weights, values = steps.weights[query], steps.values
+    order = np.argsort(-weights, kind="stable")
+    terms = [rf"{tex(weights[key])}\,{_column(values[key])}" for key in order[:shown]]
+    rest = order[shown:]
+    if len(rest):
+        terms.append(_column(weights[rest] @ values[rest]))
+    others = f" and {len(rest)} others" if len(rest) else ""
+    return WalkStep(
+        "Blend",
+        " + ".join(terms) + f" = {_column(steps.blended[query])}",
+        f"Values of {' and '.join(labels[key] for key in order[:shown])}{others}, "
+        "each times its weight, added up.",
+    )
+
+
+def _column(vector: np.ndarray) -> str:
+    return r"\begin{pmatrix}" + r"\\".join(tex(float(v)) for v in vector) + r"\end{pmatrix}"
+
+
+def _bracket(value: float) -> str:
+    return f"({tex(value)})" if value < 0 else tex(value)
