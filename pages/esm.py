@@ -3,17 +3,31 @@
 import streamlit as st
 
 from pages.parts.esm_guess import guess_section
+from pages.parts.esm_link import number, say_what_is_damaged, whole_number
 from pages.parts.esm_receptor import notes_of, receptor_and_model
-from pages.parts.esm_scan import scan_section
+from pages.parts.esm_scan import PICTURES, scan_section
+from pages.parts.esm_weights import loaded_model
+from pages.parts.esm_words import MODEL_LABELS
 from pages.parts.frame import open_page
-
-open_page("esm", "Click a letter of the chain: the bars say what the model expects there.")
 
 SECTIONS = {"Whole chain": scan_section}
 
+open_page("esm", "Click a letter of the chain: the bars say what the model expects there.")
+say_what_is_damaged(
+    {
+        "e_model": ("model", lambda text: text in MODEL_LABELS.values()),
+        "e_show": ("section", lambda text: text in SECTIONS),
+        "e_view": ("picture", lambda text: text in PICTURES),
+        "e_temp": ("temperature", number(0.2, 3.0)),
+        "e_vote": ("vote", lambda text: text in {"true", "false"}),
+    }
+)
+
 chain, model_name = receptor_and_model()
+say_what_is_damaged({"e_at": ("residue", whole_number(1, len(chain)))})
 guess_section(chain, model_name)
 notes_of(chain)
+model = loaded_model(model_name)
 shown = st.segmented_control(
     "Look further",
     list(SECTIONS),
@@ -22,4 +36,7 @@ shown = st.segmented_control(
     bind="query-params",
     required=True,
 )
-SECTIONS.get(shown, scan_section)(chain, model_name)
+if model is None:
+    st.caption("These sections open as soon as the model is here.")
+else:
+    SECTIONS.get(shown, scan_section)(chain, model)

@@ -7,6 +7,7 @@ from core.protein.chain import Chain
 from core.protein.genes import ReceptorError
 from core.protein.germline import assemble
 from core.protein.receptors import Receptor, ReceptorFile, read_receptors
+from pages.parts.esm_words import plain
 
 _TYPES = ["tsv", "csv", "txt", "fasta", "fa", "faa"]
 
@@ -21,7 +22,7 @@ def file_picker() -> None:
     try:
         file = _read(text)
     except ReceptorError as problem:
-        st.error(str(problem), icon=":material/error:")
+        st.error(plain(str(problem)), icon=":material/error:")
         return
     _choose(file)
 

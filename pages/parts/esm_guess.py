@@ -11,7 +11,7 @@ from core.figures.protein_tracks import chain_strip
 from core.protein.chain import Chain, default_chain
 from pages.parts import esm_words as words
 from pages.parts.downloads import show_figure
-from pages.parts.esm_weights import model_or_download
+from pages.parts.esm_weights import model_or_offer
 
 AT, PICK, VOTE, OPENED = "e_at", "_e_pick", "e_vote", "_e_opened"
 
@@ -125,12 +125,16 @@ def _answer(chain: Chain, model_name: str, position: int) -> None:
     if _hidden(chain, position):
         _ballot(chain, position)
         return
-    model = model_or_download(model_name, key="guess")
+    model = model_or_offer(model_name, key="guess")
     if model is None:
+        _published(chain, position)
         return
     answer = _guess(model, chain, position)
     vote = st.session_state.get("_e_ballot") if st.session_state.get(VOTE) else None
     _sentence(answer)
+    if vote:
+        place = [letter for letter, _ in answer.top(20)].index(vote) + 1
+        st.markdown(f"Your vote: **{vote}**, number {place} in its list.")
     figure = probability_bars(AMINO_ACIDS, answer.probabilities, answer.residue, voted=vote)
     listed = ", ".join(f"{letter} {p:.3f}" for letter, p in answer.top(5))
     show_figure(

@@ -9,7 +9,7 @@ from core.protein.germline import assemble
 from core.protein.recognise import from_sequence
 from pages.parts.controls import sequence_box
 from pages.parts.esm_files import file_picker
-from pages.parts.esm_words import MODEL_LABELS
+from pages.parts.esm_words import MODEL_LABELS, plain
 
 V, J, PASTED, MODEL, GOOD = "e_v", "e_j", "e_chain", "e_model", "_e_good_chain"
 _V_AT_FIRST, _J_AT_FIRST = "TRBV19", "TRBJ2-7"
@@ -17,8 +17,11 @@ _V_AT_FIRST, _J_AT_FIRST = "TRBV19", "TRBJ2-7"
 
 def receptor_and_model() -> tuple[Chain, str]:
     """The row on top of the page. Bad input gets a sentence and the last good chain stays."""
-    pasted = bool((st.session_state.get(PASTED) or "").strip())
-    columns = st.columns([4, 6, 4, 6, 4], vertical_alignment="top")
+    columns = st.columns([4, 6, 4, 6, 5], vertical_alignment="top")
+    with columns[4]:  # first in the code: whether a chain is pasted decides about the rest
+        st.space("small")
+        text = _other_ways()
+    pasted = bool(text)
     with columns[0]:
         v = st.text_input(
             "V gene",
@@ -49,15 +52,12 @@ def receptor_and_model() -> tuple[Chain, str]:
             format_func=MODEL_LABELS.__getitem__,
             help="TRB-mini is here at once. ESM-2 is downloaded only when you ask for it.",
         )
-    with columns[4]:
-        st.space("small")
-        text = _other_ways()
     return _chain(v or "", cdr3.sequence, j or "", text), model_name
 
 
 def _other_ways() -> str:
     """The popover with a whole chain or a file; returns the pasted chain, "" when there is none."""
-    with st.popover("Chain or file", icon=":material/upload_file:", width="stretch"):
+    with st.popover("Paste, file", icon=":material/upload_file:", width="stretch"):
         text = st.text_area(
             "A whole chain, or one FASTA record",
             key=PASTED,
@@ -82,7 +82,7 @@ def _chain(v: str, cdr3: str, j: str, pasted: str) -> Chain:
         chain = from_sequence(pasted) if pasted else assemble(v, cdr3, j)
     except (SequenceError, ReceptorError, ValueError) as problem:
         chain = st.session_state.get(GOOD) or default_chain()
-        st.error(f"{problem} Still showing {chain.name}.", icon=":material/error:")
+        st.error(plain(f"{problem} Still showing {chain.name}."), icon=":material/error:")
         if not pasted:
             _offer_completion(v, cdr3, j)
         return chain
@@ -108,6 +108,6 @@ def _set_cdr3(whole: str) -> None:
 def notes_of(chain: Chain) -> None:
     """Everything that was assumed or cleaned, in one closed line."""
     if chain.notes:
-        with st.expander(f"What was assumed about {chain.name} ({len(chain.notes)})"):
+        with st.expander(f"What was assumed about this chain ({len(chain.notes)})"):
             for note in chain.notes:
                 st.text(note)

@@ -1,6 +1,7 @@
 """The whole chain, every residue hidden in turn: track, log-odds, logo, entropy, origin."""
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -18,13 +19,16 @@ from pages.parts import esm_words as words
 from pages.parts.downloads import show_figure
 from pages.parts.esm_jobs import tables
 
+if TYPE_CHECKING:
+    from core.protein.model import LanguageModel
+
 _ORIGINS = ("V germline", "junction", "J germline")
 
 
-def scan_section(chain: Chain, model_name: str) -> None:
+def scan_section(chain: Chain, model: "LanguageModel") -> None:
     """Start, watch and read a scan of the whole chain."""
     found = tables(
-        [(model_name, chain)],
+        [(model, chain)],
         key="scan",
         label=f"Hide each of the {len(chain)} residues in turn",
     )
@@ -34,16 +38,15 @@ def scan_section(chain: Chain, model_name: str) -> None:
             "minimised −log p(true residue | the rest); the scan shows that number everywhere."
         )
     else:
-        _results(chain, model_name, found[0])
+        _results(chain, model.name, found[0])
 
 
 @st.fragment
 def _results(chain: Chain, model_name: str, table: np.ndarray) -> None:
-    pictures = _pictures(chain)
     picture, warmth = st.columns([3, 1], vertical_alignment="bottom")
     with picture:
         view = st.segmented_control(
-            "Picture", list(pictures), default="p(true)", key="e_view", bind="query-params",
+            "Picture", _pictures(chain), default="p(true)", key="e_view", bind="query-params",
             required=True,
         )  # fmt: skip
     with warmth:
@@ -53,17 +56,16 @@ def _results(chain: Chain, model_name: str, table: np.ndarray) -> None:
         )  # fmt: skip
     warmed = readout.at_temperature(table, float(np.clip(temperature, 0.2, 3.0)))
     _summary(chain, warmed)
-    pictures.get(view, _track)(chain, model_name, warmed)
+    PICTURES.get(view, _track)(chain, model_name, warmed)
     _take_away(chain, model_name, warmed, temperature)
 
 
-def _pictures(chain: Chain) -> dict[str, Callable[[Chain, str, np.ndarray], None]]:
-    pictures = {"p(true)": _track, "Entropy": _entropy, "Log-odds": _log_odds}
-    if chain.cdr3:
-        pictures["CDR3 logo"] = _logo
-    if any(chain.origin(position) == "junction" for position in range(1, len(chain) + 1)):
-        pictures["Germline or junction"] = _origin
-    return pictures
+def _pictures(chain: Chain) -> list[str]:
+    """The pictures that this chain allows."""
+    without = set() if chain.cdr3 else {"CDR3 logo"}
+    if not any(chain.origin(position) == "junction" for position in range(1, len(chain) + 1)):
+        without.add("Germline or junction")
+    return [name for name in PICTURES if name not in without]
 
 
 def _summary(chain: Chain, table: np.ndarray) -> None:
@@ -230,3 +232,12 @@ def _take_away(chain: Chain, model_name: str, table: np.ndarray, temperature: fl
             hide_index=True,
             alt=f"The scan, {len(chain)} rows.",
         )
+
+
+PICTURES: dict[str, Callable[[Chain, str, np.ndarray], None]] = {
+    "p(true)": _track,
+    "Entropy": _entropy,
+    "Log-odds": _log_odds,
+    "CDR3 logo": _logo,
+    "Germline or junction": _origin,
+}

@@ -1,23 +1,23 @@
 """Names and snippets that the sections of the protein page share."""
 
+import re
 from dataclasses import fields
 
+from core.protein.cards import MODELS
 from core.protein.chain import Chain
 
-# The names of core.protein.weights.MODELS, here because that module loads torch.
-MODEL_LABELS = {
-    "trb-mini": "TRB-mini, not ESM-2",
-    "esm2-8m": "ESM-2 8M",
-    "esm2-35m": "ESM-2 35M",
-    "esm2-150m": "ESM-2 150M",
-    "esm2-650m": "ESM-2 650M",
-}
+MODEL_LABELS = {card.name: card.label for card in MODELS}
 # Published with the source of this app's default chain, for ESM-2 35M; never computed here.
 PUBLISHED_MODEL = "ESM-2 35M"
 PUBLISHED = {
     1: ("C", 0.982, (("C", 0.98),)),
     6: ("R", 0.031, (("S", 0.18), ("L", 0.12), ("T", 0.11), ("P", 0.08))),
 }
+
+
+def plain(text: str) -> str:
+    """The text with Markdown's signs made harmless, for gene names and what visitors typed."""
+    return re.sub(r"([\\`*_{}\[\]()#+!|<>~:$])", r"\\\1", text)
 
 
 def residue_name(chain: Chain, position: int, *, hide: bool = False) -> str:
