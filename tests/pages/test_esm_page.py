@@ -1,0 +1,219 @@
+"""The protein page through the entry script, on TRB-mini."""
+
+import time
+
+import numpy as np
+import pytest
+
+from core.alphabet import AMINO_ACIDS
+from core.protein.chain import default_chain
+from core.protein.guess import guess
+from core.protein.weights import load
+from pages.parts.esm_words import PUBLISHED, chain_code, guess_code, plain, scan_code
+
+
+def words_of(app) -> str:
+    """All text that the page shows, in one piece."""
+    elements = [*app.markdown, *app.caption, *app.info, *app.warning, *app.error]
+    return "\n".join(element.value for element in elements)
+
+
+def click(app, label: str):
+    next(button for button in app.button if button.label.startswith(label)).click()
+    return app.run()
+
+
+def scanned(app):
+    """The page after its whole-chain scan."""
+    app = click(app, "Hide each of the")
+    deadline = time.monotonic() + 60
+    while not app.metric and time.monotonic() < deadline:
+        time.sleep(0.1)
+        app.run()
+    return app
+
+
+@pytest.fixture(scope="module")
+def true_guess():
+    return guess(load("trb-mini"), default_chain(), 115)
+
+
+def test_opens_on_a_guess_of_the_arginine(open_page, true_guess):
+    app = open_page("esm")
+    assert not app.exception
+    assert not app.error
+    said = words_of(app)
+    assert "TRB-mini, not ESM-2" in said
+    assert f"p(R) = {true_guess.p_true:.3f}" in said
+    assert f"Entropy {true_guess.entropy_bits:.2f}" in said
+    assert len(app.get("plotly_chart")) == 2
+
+
+def test_published_values_are_labelled_and_match_the_golden_numbers(open_page, golden):
+    guesses = golden["esm"]["guesses"]
+    assert PUBLISHED[1][:2] == ("C", guesses["cdr3_position_1_C"]["p_true"])
+    assert PUBLISHED[6][:2] == ("R", guesses["cdr3_position_6_R"]["p_true"])
+    assert [list(pair) for pair in PUBLISHED[6][2]] == guesses["cdr3_position_6_R"]["top"]
+    app = open_page("esm", e_at="110")
+    note = app.info[0].value
+    assert note.startswith("Published, ESM-2 35M")
+    assert "0.982" in note
+    assert "Not computed here" in note
+    app.number_input("e_at").set_value(50).run()
+    assert not app.info
+
+
+def test_published_values_stay_away_from_another_chain(open_page):
+    app = open_page("esm", seq="CASSIRSAYEQYF", e_at="115")
+    assert not app.exception
+    assert not app.info
+
+
+def test_a_vote_hides_the_answer_until_reveal(open_page, true_guess):
+    app = open_page("esm", e_vote="true", e_at="115")
+    secret = f"{true_guess.p_true:.3f}"
+    assert secret not in words_of(app)
+    assert len(app.get("plotly_chart")) == 1
+    next(p for p in app.get("button_group") if p.label == "Your vote").set_value(["G"]).run()
+    assert secret not in words_of(app)
+    app = click(app, "Reveal")
+    assert secret in words_of(app)
+    assert "Your vote: **G**" in words_of(app)
+    app.number_input("e_at").set_value(116).run()
+    assert "cannot see residue" not in words_of(app)
+
+
+def test_scan_gives_the_numbers_of_the_core(open_page):
+    app = scanned(open_page("esm"))
+    assert not app.exception
+    shown = {metric.label: metric.value for metric in app.metric}
+    assert shown["guessed first"] == "129 of 131"
+    assert shown["mean p(true)"] == "0.973"
+
+
+@pytest.mark.parametrize(
+    "view", ["p(true)", "Entropy", "Log-odds", "CDR3 logo", "Germline or junction"]
+)
+def test_every_picture_of_a_scan_opens_by_link(open_page, view):
+    app = scanned(open_page("esm", e_view=view))
+    assert not app.exception
+    assert len(app.get("plotly_chart")) == 3
+
+
+def test_temperature_flattens_without_a_new_pass(open_page):
+    app = scanned(open_page("esm"))
+    before = float(app.metric[1].value)
+    app.slider("e_temp").set_value(3.0).run()
+    assert not app.exception
+    assert float(app.metric[1].value) < before
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ({"e_at": "999"}, "residue"),
+        ({"e_at": "²"}, "residue"),
+        ({"e_model": "GPT"}, "model"),
+        ({"e_show": "zz"}, "section"),
+        ({"e_view": "<script>"}, "picture"),
+        ({"e_temp": "-1"}, "temperature"),
+    ],
+)
+def test_a_damaged_link_gives_the_default_and_a_sentence(open_page, query, sentence):
+    app = open_page("esm", **query)
+    assert not app.exception
+    assert any(f"link's {sentence}" in warning.value for warning in app.warning)
+    assert "TRB-mini, not ESM-2" in words_of(app)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "C", "12345", "CA*SS", "CASSJF", "ASSIRSSYEQY", "A" * 10_000, "<script>"]
+)
+def test_a_bad_cdr3_gets_a_sentence_and_the_last_chain_stays(open_page, text):
+    app = open_page("esm")
+    app.text_input("seq").set_value(text).run()
+    assert not app.exception
+    assert any("Still showing" in error.value for error in app.error)
+    assert "cannot see residue 115" in words_of(app)
+
+
+def test_a_cdr3_without_its_anchors_is_completed_only_on_request(open_page):
+    app = open_page("esm", seq="ASSIRSSYEQY")
+    assert "has no C" in app.error[0].value
+    app = click(app, "Read it as CASSIRSSYEQYF")
+    assert not app.error
+    assert app.text_input("seq").value == "CASSIRSSYEQYF"
+
+
+def test_an_unknown_gene_is_named_and_near_ones_offered(open_page):
+    app = open_page("esm", e_v="TRBV99")
+    assert not app.exception
+    assert "TRBV99" in app.error[0].value
+    assert "TRBV9" in app.error[0].value
+
+
+def test_a_pasted_chain_takes_the_place_of_the_genes(open_page):
+    app = open_page("esm", e_chain="MKTAYIAKQRQISFVKSHFSRQ")
+    assert not app.exception
+    assert "Showing the pasted chain, 22 residues" in words_of(app)
+    assert app.text_input("e_v").disabled
+
+
+def test_rows_are_read_and_one_of_them_shown(open_page):
+    app = open_page("esm")
+    rows = "v_call\tj_call\tjunction_aa\nTRBV19*01\tTRBJ2-7*01\tCASSIRSSYEQYF\n"
+    rows += "TRBV9\tTRBJ1-1\tCASSVAGTEAFF\nTRBV9\tTRBJ1-1\tCAS1\n"
+    app.text_area("e_rows").set_value(rows).run()
+    assert "Read as AIRR: 3 receptors, 2 can be shown, 1 cannot" in words_of(app)
+    chooser = next(box for box in app.selectbox if box.label == "Receptor")
+    chooser.select_index(1).run()
+    app = click(app, "Show this receptor")
+    assert not app.exception
+    assert app.text_input("seq").value == "CASSVAGTEAFF"
+
+
+def test_missing_weights_are_said_and_nothing_is_fetched_by_itself(
+    open_page, monkeypatch, tmp_path
+):
+    monkeypatch.setenv("TORCH_HOME", str(tmp_path))
+    app = open_page("esm", e_model="ESM-2 35M")
+    assert not app.exception
+    assert "not on this machine" in app.info[0].value
+    assert str(tmp_path) in app.info[0].value
+    assert any(button.label.startswith("Download ESM-2 35M") for button in app.button)
+    assert not list(tmp_path.rglob("*.pt"))
+
+
+def test_offline_switch_leaves_no_download_button(open_page, monkeypatch, tmp_path):
+    monkeypatch.setenv("TORCH_HOME", str(tmp_path))
+    monkeypatch.setenv("ONE_RECEPTOR_OFFLINE", "1")
+    app = open_page("esm", e_model="ESM-2 8M")
+    assert "ONE_RECEPTOR_OFFLINE" in words_of(app)
+    assert not any(button.label.startswith("Download") for button in app.button)
+
+
+def test_snippets_print_the_numbers_on_the_page(capsys, true_guess):
+    exec(guess_code(default_chain(), "trb-mini", 115), {})
+    first = capsys.readouterr().out.splitlines()[0]
+    assert str(true_guess.p_true) in first
+
+
+def test_scan_script_prints_a_row_per_residue(capsys):
+    exec(scan_code(default_chain(), "trb-mini"), {})
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("pseudo-perplexity 1.0")
+    assert len(lines) == 132
+    row = [float(x) for x in lines[115].split()[4:]]
+    assert len(row) == len(AMINO_ACIDS)
+    assert np.isclose(sum(row), 1, atol=1e-3)
+
+
+def test_chain_code_rebuilds_the_chain():
+    space: dict = {}
+    exec("from core.protein.chain import Chain\n" + chain_code(default_chain()), space)
+    assert space["chain"].sequence == default_chain().sequence
+    assert space["chain"].regions == default_chain().regions
+
+
+def test_markdown_signs_are_made_harmless():
+    assert plain("TRBV19*01 [x](y) <b>") == r"TRBV19\*01 \[x\]\(y\) \<b\>"
