@@ -43,7 +43,8 @@ def mask_grids(
     figure.update_yaxes(
         tickvals=list(range(len(queries))), ticktext=list(queries), autorange="reversed"
     )
-    return finish(figure, height=max(300, 90 + 20 * len(queries)))
+    finish(figure, height=max(300, 90 + 20 * len(queries)))
+    return figure.update_layout(margin_t=36)  # room for the names of the grids
 
 
 def _words(

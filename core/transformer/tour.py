@@ -123,9 +123,9 @@ def _attention(does: str, queries: str, keys: str, mask: str) -> Part:
         does,
         r"\text{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}" + mask + r"\right) V",
         (
-            ("queries from", ("B", queries, "d_model")),
+            ("x", ("B", queries, "d_model")),
             ("Q", ("B", "h", queries, "d_k")),
-            ("K and V", ("B", "h", keys, "d_k")),
+            ("K, V", ("B", "h", keys, "d_k")),
             ("weights", ("B", "h", queries, keys)),
             ("out", ("B", queries, "d_model")),
         ),
@@ -242,7 +242,7 @@ class Family:
 FAMILIES = (
     Family(
         "encoder-decoder",
-        "source: both directions; output: backwards only, and across to the source",
+        "both directions over the source; backwards only over the output, and across",
         "map one sequence to another",
         "the original, T5, Whisper",
         "translation, summaries, reversing a CDR3",

@@ -72,9 +72,11 @@ def show(sizes: Sizes, sequence: str) -> None:
     with right:
         box = _choose_box()
         _panel(box, sizes)
-        family = _choose_family()
     with left:
-        _draw(box, family, sizes, sequence)
+        picture = st.container()
+        family = _choose_family()
+        with picture:
+            _draw(box, family, sizes, sequence)
 
 
 def _choose_box() -> Box:
@@ -101,8 +103,8 @@ def _choose_family() -> Family:
     )
     family = _FAMILY.get(chosen or "", FAMILIES[0])
     st.caption(
-        f"**{family.name.capitalize()}**: looks {family.attention}; trained to "
-        f"{family.trained_to}; {family.examples}; good for {family.good_for}."
+        f"**Attention** {family.attention}. **Trained to** {family.trained_to}. "
+        f"**Examples** {family.examples}. **Good for** {family.good_for}."
     )
     return family
 

@@ -41,8 +41,8 @@ def show(sizes: Sizes, sequence: str) -> None:
     """Two strings in one batch: the shorter one is padded."""
     st.markdown(
         "Two different bans. **Padding**: nobody looks at filling. **Causal**: while learning, "
-        "the decoder reads the whole right answer at once, so it must not look ahead. They are "
-        "multiplied together; a blocked score becomes −1,000,000,000 before the softmax."
+        "the decoder reads the whole right answer at once, so it must not look ahead. A pair is "
+        "allowed if both allow it; a blocked score becomes −10⁹ before the softmax."
     )
     second = sequence_box("A second sequence in the same batch", key="f_two", default=SECOND)
     strings = (sequence, second.sequence)
