@@ -15,7 +15,8 @@ from pages.parts.training_stage import closer_look, stage
 open_page("training", "Press Start, and watch it learn.")
 
 supervisor = Supervisor(read_settings())
-supervisor.look()
+# Under a test of the page alone there is no server that a worker could serve.
+supervisor.look(keep_warm=st.runtime.exists())
 say_what_happened()
 trouble = supervisor.trouble()
 if trouble:

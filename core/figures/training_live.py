@@ -50,8 +50,8 @@ def loss_chart(
     }
     top = _top_of(raw, published)
     layers = [
-        _line("raw", GREY, width=1, opacity=0.55, params=_zoom() if zoom else None),
-        _line("smoothed", BLUE, width=3),
+        _line("raw", GREY, width=1.0, opacity=0.55, params=_zoom() if zoom else None),
+        _line("smoothed", BLUE, width=3.0),
     ]
     if published:
         layers.append(_diamonds())

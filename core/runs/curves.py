@@ -21,8 +21,8 @@ class Pace:
 
 
 def smoothing_for(steps: int) -> float:
-    """What to keep of the past: a memory of a hundredth of the run, 5 steps at least."""
-    return 1 - 1 / max(5.0, steps / 100)
+    """What to keep of the past: a memory of a 200th of the run, 5 steps at least."""
+    return 1 - 1 / max(5.0, steps / 200)
 
 
 def smooth(values: Float[np.ndarray, " n"], keep: float) -> Float[np.ndarray, " n"]:

@@ -72,7 +72,6 @@ class Supervisor:
             if run.state not in ACTIVE:
                 raise ValueError(f"This run is {run.state}; there is nothing to {command}.")
             store.ask(db, run_id, command)
-            pool.send(run.worker, signal.SIGUSR1)
 
     def go_on(self, run_id: int, key: str) -> None:
         """Queue an interrupted or stopped run again; it goes on from its last checkpoint."""

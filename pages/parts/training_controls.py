@@ -9,6 +9,7 @@ from core.runs.store import ACTIVE, WAITING, Run
 from core.runs.supervisor import Supervisor
 from core.training.recipe import Recipe, Watch
 from pages.parts.recipe_form import recipe_form
+from pages.parts.training_scene import play_again
 from pages.parts.visitor import visitor_key
 
 _SAID = "_training_said"
@@ -39,6 +40,7 @@ def say_what_happened() -> None:
 def steering(supervisor: Supervisor, run: Run | None) -> None:
     """Pause, resume, stop, save, go on: only what makes sense in the run's state."""
     if run is None:
+        st.button("Play again", on_click=play_again, icon=":material/replay:", key="play_again")
         return
     mine = supervisor.may_change(run, visitor_key())
     with st.container(horizontal=True, vertical_alignment="bottom"):

@@ -38,10 +38,11 @@ class Scene:
     moving: bool
     run: Run | None = None
     place: int | None = None
+    warm: bool = True
 
     @cached_property
     def smoothed(self) -> np.ndarray:
-        """The loss smoothed over a hundredth of the run, one value per step."""
+        """The loss smoothed over a 200th of the run, one value per step."""
         return smooth(self.view.losses, smoothing_for(self.recipe.steps))
 
 
@@ -126,4 +127,5 @@ def _run_scene(supervisor: Supervisor, run_id: int) -> Scene | None:
         moving=run.state in WAITING + ACTIVE,
         run=run,
         place=place,
+        warm=place is None or supervisor.is_warm(),
     )

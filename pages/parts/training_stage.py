@@ -18,7 +18,7 @@ from core.runs import published
 from core.runs.curves import pace, thin
 from core.runs.supervisor import Supervisor
 from core.training.events import Sampled, Snapshot
-from pages.parts.training_scene import Scene, play_again, scene_of
+from pages.parts.training_scene import Scene, scene_of
 
 FILM_ROWS = 5
 
@@ -78,6 +78,8 @@ def _status(scene: Scene) -> None:
 
 
 def _state_words(scene: Scene) -> str:
+    if scene.place and not scene.warm:
+        return f"{scene.name}: the training process is loading PyTorch, a few seconds"
     if scene.place:
         return f"{scene.name}: queued, place {scene.place}"
     if scene.run and scene.state in ("running", "paused", "starting") and scene.run.heartbeat:
@@ -108,18 +110,12 @@ def _scrub(scene: Scene) -> int:
     steps = [step for step, _ in scene.view.trail]
     if len(steps) < 2:
         return scene.view.last_step
-    columns = st.columns([5, 1], vertical_alignment="bottom")
-    with columns[0]:
-        chosen: int = st.select_slider(
-            "Go back to step",
-            steps,
-            value=steps[-1],
-            key=f"scrub_{scene.run.id if scene.run else 'recorded'}_{len(steps)}",
-        )
-    if scene.run is None:
-        columns[1].button(
-            "Play again", on_click=play_again, icon=":material/replay:", key="play_again"
-        )
+    chosen: int = st.select_slider(
+        "Go back to step",
+        steps,
+        value=steps[-1],
+        key=f"scrub_{scene.run.id if scene.run else 'recorded'}_{len(steps)}",
+    )
     return chosen
 
 
@@ -136,7 +132,16 @@ def _loss(scene: Scene, step: int, alive: bool) -> None:
         marked=None if alive or step == view.last_step else step,
         zoom=not alive,
     )
+    st.caption(_loss_words(scene))
     _draw(chart, "loss")
+
+
+def _loss_words(scene: Scene) -> str:
+    words = "Loss by step, thin: raw, thick: smoothed"
+    floor = scene.about.get("smoothing_floor")
+    if floor is not None:
+        words += f"; dashed: **floor {floor:.3f}**, which label smoothing leaves"
+    return words + ("; ◇ published" if published.losses_for(scene.recipe) else "")
 
 
 def _small_curves(scene: Scene, step: int) -> None:
@@ -172,7 +177,7 @@ def _letters(scene: Scene, step: int) -> None:
     samples = [sample for sample in scene.view.samples if sample.step <= step]
     chosen = _spread(samples)
     expected = samples[-1].expected if samples else scene.watch.string[::-1]
-    st.caption(f"**{scene.watch.string}** read backwards: green right, red ✗ wrong")
+    st.caption(f"**{scene.watch.string}** read backwards (✓ green: right, ✗ red: wrong)")
     film = letter_film(
         [sample.step for sample in chosen], [sample.decoded for sample in chosen], expected
     )

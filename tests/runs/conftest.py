@@ -1,6 +1,5 @@
 """A fresh store for each test, and a stream of events that needs no training."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -75,8 +74,3 @@ def one_snapshot(step: int) -> Snapshot:
     return Snapshot(
         step, tuple("<SACQ"), tuple("QCASRYE"), weights.astype(np.float16), (0.25, 0.5 + step / 100)
     )
-
-
-@pytest.fixture
-def golden() -> dict:
-    return json.loads((Path(__file__).parents[1] / "golden_numbers.json").read_text())

@@ -19,7 +19,7 @@ def test_smoothing_is_the_weighted_mean_by_age():
 
 def test_memory_grows_with_the_run():
     assert smoothing_for(10) == pytest.approx(0.8)
-    assert smoothing_for(3000) == pytest.approx(1 - 1 / 30)
+    assert smoothing_for(3000) == pytest.approx(1 - 1 / 15)
 
 
 def test_thinning_keeps_few_points_every_spike_and_the_last():

@@ -1,0 +1,201 @@
+"""The training page through the entry script. No worker starts: the pool is kept still."""
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+from core.runs import history, store
+from core.runs.database import FILE_NAME, connect
+from core.runs.processes import own_identity
+from core.settings import REPOSITORY, read_settings
+from core.training.events import Evaluated, Sampled, StepDone
+from core.training.recipe import PAPER, SPRINT, Watch
+from pages.parts.training_scene import REPLAY_SECONDS
+
+
+@pytest.fixture(autouse=True)
+def _no_worker(monkeypatch):
+    monkeypatch.setattr("core.runs.pool.ensure_workers", lambda *_: None)
+
+
+@pytest.fixture
+def db():
+    connection = connect(read_settings().data_folder / FILE_NAME)
+    yield connection
+    connection.close()
+
+
+def add(db, *, owner="a stranger", state="running", steps=17, **named):
+    """A run of somebody, as far as `steps`, held by this very process."""
+    run_id = store.add(db, SPRINT, Watch(), owner=owner, server=own_identity(), **named)
+    if state != "queued":
+        store.claim_next(db, own_identity(), max_running=9)
+        for step in range(1, steps + 1):
+            history.record(db, run_id, StepDone(step, 3 / step, 1e-3, 1.0, step / 10))
+        history.record(db, run_id, Sampled(steps, "CASS", "SSAC", "SSAC"))
+        history.record(db, run_id, Evaluated(steps, 997, 1000, 0.999))
+        store.move(db, run_id, state, come_from=store.ACTIVE)
+    return run_id
+
+
+def words(app) -> str:
+    return "\n".join(element.value for element in [*app.markdown, *app.caption])
+
+
+def alts(app) -> str:
+    return "\n".join(chart.proto.alt for chart in app.get("vega_lite_chart"))
+
+
+def button(app, label):
+    return next(button for button in app.button if button.label == label)
+
+
+def test_with_no_run_the_recorded_one_plays(open_page):
+    app = open_page("training")
+    assert not app.exception
+    assert "Recorded run" in words(app)
+    assert "of 3,000" in words(app)
+    assert "Loss by step" in alts(app)
+
+
+def test_the_recorded_run_ends_with_its_own_numbers_beside_the_published(open_page):
+    app = open_page("training", run="recorded")
+    app.session_state["_replay_from"] = time.time() - REPLAY_SECONDS - 1
+    app.run()
+    said = words(app)
+    assert "step 3,000 of 3,000" in said
+    assert "of 1,000** held-out strings exact" in said
+    assert "(published: 95%)" in said
+    assert "asked for FYQEYSSRISSAC: 13 of 13 letters in place" in alts(app)
+
+
+def test_start_queues_a_run_and_the_address_leads_to_it(open_page, db):
+    app = open_page("training", seq="CASSLGQ")
+    button(app, "Start").click().run()
+    assert not app.exception
+    (run,) = store.newest(db)
+    assert run.recipe == SPRINT
+    assert run.watch.string == "CASSLGQ"
+    assert app.session_state["run"] == str(run.id)
+    assert run.state == "queued"
+
+
+def test_every_setting_reaches_the_recipe(open_page, db):
+    app = open_page("training", r_base="Paper", r_p_steps="70", r_p_dropout="0.25")
+    app.toggle("r_no_cross").set_value(True).run()
+    button(app, "Start").click().run()
+    (run,) = store.newest(db)
+    assert (run.recipe.steps, run.recipe.dropout, run.recipe.cross_attention) == (70, 0.25, False)
+    assert run.recipe.batch == PAPER.batch
+    assert run.recipe.name == "paper, changed"
+
+
+def test_settings_that_do_not_fit_get_a_sentence_and_no_start(open_page):
+    app = open_page("training", r_s_d_model="30", r_s_num_heads="4")
+    assert any("cannot be shared equally by 4 heads" in error.value for error in app.error)
+    assert button(app, "Start").disabled
+
+
+@pytest.mark.parametrize("value", ["99999999999", "-5", "nonsense", "<script>"])
+def test_a_damaged_setting_in_the_address_never_passes_the_limits(open_page, db, value):
+    app = open_page("training", r_s_steps=value)
+    assert not app.exception
+    button(app, "Start").click().run()
+    assert not app.exception
+    for run in store.newest(db):
+        assert 1 <= run.recipe.steps <= 20_000
+
+
+@pytest.mark.parametrize("value", ["99", "nonsense", "<b>", "", "-1"])
+def test_a_damaged_run_in_the_address_shows_the_latest_and_says_so(open_page, db, value):
+    add(db, name="the only one")
+    app = open_page("training", run=value)
+    assert not app.exception
+    assert "the only one: running" in words(app)
+    assert any("not here" in warning.value for warning in app.warning)
+
+
+def test_a_link_shows_its_run_to_everybody(open_page, db):
+    first, _ = add(db, name="the first"), add(db, name="the second")
+    app = open_page("training", run=str(first))
+    said = words(app)
+    assert "the first: running" in said
+    assert "step 17 of 400" in said
+    assert "997 of 1,000" in said
+    assert "the second: running" in words(open_page("training", run="latest"))
+
+
+def test_only_the_starter_can_press_stop(open_page, db):
+    run_id = add(db)
+    app = open_page("training", run=str(run_id))
+    assert button(app, "Stop").disabled
+    app.session_state["_visitor_key"] = "starter"
+    db.execute("UPDATE runs SET owner = ?", (store.owner_hash("starter"),))
+    app.run()
+    button(app, "Stop").click().run()
+    assert store.waiting_commands(db, run_id)[0][0] == "stop"
+
+
+def test_an_interrupted_run_says_why_and_can_go_on(open_page, db):
+    run_id = add(db, owner=store.owner_hash("starter"))
+    store.move(db, run_id, "interrupted", come_from=store.ACTIVE, error="The server went away.")
+    app = open_page("training", run=str(run_id))
+    app.session_state["_visitor_key"] = "starter"
+    app.run()
+    assert any("The server went away." in error.value for error in app.error)
+    button(app, "Go on from the last checkpoint").click().run()
+    assert store.get(db, run_id).state == "queued"
+
+
+def test_a_queued_run_says_its_place(open_page, db, monkeypatch):
+    monkeypatch.setattr("core.runs.pool.is_warm", lambda *_: True)
+    add(db)
+    run_id = add(db, state="queued")
+    assert "queued, place 1" in words(open_page("training", run=str(run_id)))
+
+
+def test_a_run_that_failed_says_so_in_words(open_page, db):
+    run_id = add(db)
+    store.move(db, run_id, "failed", come_from=store.ACTIVE, error="The loss is not a number.")
+    app = open_page("training", run=str(run_id))
+    assert "failed" in words(app)
+    assert any("not a number" in error.value for error in app.error)
+
+
+@pytest.mark.parametrize("section", ["What you see", "Look closer", "Runs", "Take away"])
+def test_every_section_opens(open_page, db, section):
+    add(db)
+    for run in ("recorded", "latest"):
+        app = open_page("training", run=run, r_more=section)
+        assert not app.exception
+
+
+def test_it_says_openly_that_length_13_is_trained(open_page):
+    app = open_page("training", run="recorded", r_more="What you see")
+    assert "strings of 13 letters are among the training lengths" in words(app)
+
+
+def test_a_place_that_does_not_train_still_plays_the_recording(open_page, monkeypatch):
+    monkeypatch.setenv("ONE_RECEPTOR_MAX_RUNNING", "0")
+    app = open_page("training")
+    assert not app.exception
+    assert button(app, "Start").disabled
+    assert "Recorded run" in words(app)
+
+
+def test_the_web_server_never_loads_torch_for_training():
+    code = """
+import sys
+from streamlit.testing.v1 import AppTest
+app = AppTest.from_file("streamlit_app.py", default_timeout=60).run()
+app.switch_page("pages/training.py").run()
+assert not app.exception, app.exception
+assert app.title[0].value == "Training"
+print("torch" in sys.modules)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split()[-1] == "False"
