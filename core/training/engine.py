@@ -99,10 +99,14 @@ class Training:
         yield from self._finish()
 
     def save(self, path: Path) -> Saved:
-        """Write a checkpoint of this moment; only the speaking process of several writes."""
+        """Write a checkpoint of this moment; only the speaking process of several writes.
+
+        On a GPU the weights may be a few steps ahead of the last event; `Saved.step` is theirs.
+        """
+        state = self._learner.state()
         if self._learner.world.speaks:
-            write_checkpoint(path, self.recipe, self._learner.state(), self.seconds)
-        return Saved(self.step, str(path))
+            write_checkpoint(path, self.recipe, state, self.seconds)
+        return Saved(state["taken"], str(path))
 
     def _go_on_from(self, path: Path) -> None:
         content = read_checkpoint(path)

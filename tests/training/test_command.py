@@ -1,0 +1,111 @@
+"""The command line: its output contract, its exit status, and two processes as one."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+
+from core.settings import REPOSITORY
+from core.training.__main__ import main
+from core.training.events import Finished, StepDone, read_events
+from core.training.recipe import PAPER
+
+TINY = replace(
+    PAPER, name="tiny", d_model=12, num_heads=3, d_ff=20, batch=7, steps=5, warmup=5, dropout=0.0
+)
+
+
+@pytest.fixture
+def tiny(tmp_path):
+    file = tmp_path / "tiny.json"
+    file.write_text(TINY.to_json())
+    return str(file)
+
+
+def lines_of(capsys):
+    return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+def test_one_json_object_per_event_and_the_last_one_is_the_result(tiny, capsys):
+    assert main(["run", "--recipe-file", tiny, "--device", "cpu", "--steps", "3"]) == 0
+    first, *_, last = lines_of(capsys)
+    assert first["event"] == "started"
+    assert first["recipe"]["steps"] == 3
+    assert last["event"] == "finished"
+    assert (last["steps"], last["of"]) == (3, 1000)
+    assert 0 < last["seconds"] < last["seconds_total"]
+    assert list(last["decoded"]) == ["CASSIRSSYEQYF"]
+
+
+def test_a_run_is_saved_and_gone_on_with(tiny, tmp_path, capsys):
+    path = str(tmp_path / "run.pt")
+    base = ["run", "--recipe-file", tiny, "--device", "cpu"]
+    assert main([*base, "--steps", "2", "--save", path]) == 0
+    capsys.readouterr()
+    assert main([*base, "--resume", path]) == 0
+    lines = lines_of(capsys)
+    assert lines[0]["resumed_from"] == 2
+    assert [line["step"] for line in lines if line["event"] == "step"] == [3, 4, 5]
+
+
+def test_a_failed_run_has_status_1(tmp_path, capsys):
+    wild = replace(TINY, schedule="linear", peak=1.0, warmup=0, clip_norm=0.0, steps=300)
+    (tmp_path / "wild.json").write_text(wild.to_json())
+    assert main(["run", "--recipe-file", str(tmp_path / "wild.json"), "--device", "cpu"]) == 1
+    printed = capsys.readouterr()
+    last = json.loads(printed.out.splitlines()[-1])
+    assert last["event"] == "failed"
+    assert last["sentence"] in printed.err
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--steps", "0"], "steps"),
+        (["--seed", "-1"], "seed"),
+        (["--until-exact", "1001"], "until_exact"),
+        (["--string", "<script>"], "position 1"),
+        (["--resume", "absent.pt"], "no checkpoint"),
+        (["--device", "tpu"], "invalid choice"),
+        (["--recipe", "marathon"], "invalid choice"),
+        (["--recipe-file", "absent.json"], "cannot be read"),
+    ],
+)
+def test_bad_input_has_status_2_and_a_sentence(options, words, capsys):
+    try:
+        status = main(["run", *options])
+    except SystemExit as left:  # argparse leaves by itself
+        status = left.code
+    printed = capsys.readouterr()
+    assert status == 2
+    assert printed.out == ""
+    assert words in printed.err
+
+
+def test_two_processes_lose_what_one_process_with_the_joint_batch_loses(tiny):
+    command = [
+        *(sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"),
+        *("-m", "core.training", "run", "--recipe-file", tiny, "--device", "cpu"),
+    ]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "ONE_RECEPTOR_THREADS": "1"}
+    together = subprocess.run(
+        command, cwd=REPOSITORY, env=environment, capture_output=True, text=True, check=True
+    )
+    events = list(read_events(together.stdout.splitlines()))
+    alone = subprocess.run(
+        [sys.executable, *command[6:]],
+        cwd=REPOSITORY, env=environment, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    expected = list(read_events(alone.stdout.splitlines()))
+    assert events[0].processes == 2
+    assert isinstance(events[-1], Finished)
+    losses, wanted = (
+        [(e.loss, e.gradient_norm) for e in run if isinstance(e, StepDone)]
+        for run in (events, expected)
+    )
+    assert len(losses) == TINY.steps
+    for got, want in zip(losses, wanted, strict=True):
+        assert got == pytest.approx(want, rel=1e-4)

@@ -1,0 +1,92 @@
+"""Choosing the device and the threads, and the CUDA path against the CPU path."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from core.training.captured_step import CapturedSteps, PlainSteps, steps_of
+from core.training.devices import agrees_with_cpu, choose_device, device_name, sensible_threads
+from core.training.learner import Learner
+from core.training.recipe import SPRINT
+
+CPU = torch.device("cpu")
+
+
+def test_what_is_not_there_is_refused():
+    with pytest.raises(ValueError, match="choose auto, cpu, cuda or mps"):
+        choose_device("abacus")
+    for kind, there in (
+        ("cuda", torch.cuda.is_available()),
+        ("mps", torch.backends.mps.is_available()),
+    ):
+        if not there:
+            with pytest.raises(ValueError, match=f"no {kind.upper()} device"):
+                choose_device(kind)
+    assert choose_device("cpu") == CPU
+
+
+def test_auto_prefers_a_gpu_that_can_be_trusted(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
+    for trusted, kind in ((True, "mps"), (False, "cpu")):
+        monkeypatch.setattr("core.training.devices.agrees_with_cpu", lambda _, t=trusted: t)
+        assert choose_device("auto").type == kind
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert choose_device("auto").type == "cuda"
+
+
+def test_the_cross_check_passes_where_it_must_and_fails_where_it_must():
+    assert agrees_with_cpu(CPU)
+    assert not agrees_with_cpu(CPU, tolerance=0.0)
+    assert not agrees_with_cpu(torch.device("meta"))
+
+
+@pytest.mark.parametrize(
+    ("quota", "cores", "threads"),
+    [("max 100000", 6, 6), ("200000 100000", 6, 2), ("50000 100000", 6, 1), ("nonsense", 3, 3)],
+)
+def test_threads_follow_affinity_and_quota(monkeypatch, tmp_path, quota, cores, threads):
+    (tmp_path / "cpu.max").write_text(quota)
+    monkeypatch.delenv("ONE_RECEPTOR_THREADS", raising=False)
+    monkeypatch.setattr("core.training.devices.CGROUP_QUOTA", tmp_path / "cpu.max")
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: range(cores), raising=False)
+    assert sensible_threads() == threads
+    monkeypatch.setenv("ONE_RECEPTOR_THREADS", "5")
+    assert sensible_threads() == 5
+
+
+def test_devices_have_names():
+    assert device_name(CPU)
+
+
+def test_the_cpu_takes_plain_steps():
+    learner = Learner(replace(SPRINT, d_model=12, num_heads=3, d_ff=20, steps=3), CPU)
+    steps = steps_of(learner)
+    assert isinstance(steps, PlainSteps)
+    steps(3)
+    assert (learner.logs(1, 3)[0] > 0).all()
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device on this machine")
+def test_the_captured_step_on_cuda_is_the_step_on_the_cpu(monkeypatch):
+    """Same seed, same strings, float32, dropout 0: 20 losses agree to 1e-3."""
+    recipe = replace(SPRINT, steps=20)
+    cuda = torch.device("cuda", 0)
+    learners = Learner(recipe, CPU), Learner(recipe, cuda)
+    # The two kinds of generator draw different numbers, so both read one prepared batch.
+    from core.training.reverse_task import Batch, draw_batch
+
+    drawn = draw_batch(recipe, recipe.batch, torch.Generator().manual_seed(0))
+    on = {
+        device: Batch(*(ids.to(device) for ids in vars(drawn).values())) for device in (CPU, cuda)
+    }
+    monkeypatch.setattr(
+        "core.training.learner.draw_batch", lambda _, size, generator: on[generator.device]
+    )
+    for learner, kind in zip(learners, (PlainSteps, CapturedSteps), strict=True):
+        steps = steps_of(learner)
+        assert isinstance(steps, kind)
+        steps(20)
+    plain, captured = (torch.tensor(learner.logs(1, 20)[0]) for learner in learners)
+    torch.testing.assert_close(captured, plain, atol=1e-3, rtol=0)
