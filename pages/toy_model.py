@@ -1,3 +1,12 @@
-from pages.parts.frame import open_page
+"""The toy model: four heads set by hand read one sequence, every number visible and editable."""
 
-open_page("toy_model", "…")
+
+from pages.parts.controls import sequence_box
+from pages.parts.frame import open_page
+from pages.parts.toy_edits import read_edits
+from pages.parts.toy_maps import first_screen
+
+open_page("toy_model", "Click a row of a map: that residue asks, and its row is worked out below.")
+sequence = sequence_box("Sequence (2 to 60 residues)").sequence
+read_edits()
+first_screen(sequence)

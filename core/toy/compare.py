@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from core.toy.jobs import label
+from core.toy.jobs import label, percent
 from core.toy.model import ToyRun
 
 # Below this a difference is rounding, not an effect of the edit.
@@ -58,8 +58,8 @@ def change_sentence(before: ToyRun, after: ToyRun) -> str:
         query, key = label(after.sequence, change.query), label(after.sequence, change.key)
         weights = (
             f"Largest change: in head {change.head + 1}, {query} → {key} went from "
-            f"{change.before:.1%} to {change.after:.1%}"
-        ).replace("%", " %")
+            f"{percent(change.before, 1)} to {percent(change.after, 1)}"
+        )
     if shift[moved_most] <= NOTHING:
         return f"{weights}; no output moved."
     who = label(after.sequence, moved_most)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.toy.attention import AttentionSteps
+from core.toy.jobs import percent
 
 
 @dataclass(frozen=True)
@@ -93,8 +94,8 @@ def _weight(steps: AttentionSteps, labels: list[str], query: int, key: int) -> W
     return WalkStep(
         "Weight",
         rf"\frac{{{tex(powers[key])}}}{{{tex(powers.sum())}}} = {tex(weight)}",
-        f"Divided by the row's sum: {labels[query]} gives {labels[key]} {weight:.1%}, "
-        "and the row adds up to 100 %.".replace("%,", " %,"),
+        f"Divided by the row's sum: {labels[query]} gives {labels[key]} "
+        f"{percent(weight, 1)}, and the row adds up to {percent(steps.weights[query].sum())}.",
     )
 
 

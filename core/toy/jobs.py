@@ -30,6 +30,11 @@ class JobTest:
         return self.of > 0 and not self.failed
 
 
+def percent(share: float, decimals: int = 0) -> str:
+    """`60 %`, with a space that does not break."""
+    return f"{100 * share:.{decimals}f}\u00a0%"
+
+
 def label(sequence: str, position: int) -> str:
     """`R6` for 0-based position 5."""
     return f"{sequence[position]}{position + 1}"
@@ -71,7 +76,7 @@ def reading(sequence: str, weights: Float[np.ndarray, "L L"], query: int) -> str
     """One line on one row: `R6 gives 60 % to E10`, or to how many keys it gives the same."""
     row = weights[query]
     top = np.flatnonzero(row >= row.max() - _TIE)
-    who, share = label(sequence, query), f"{row.max():.0%}".replace("%", " %")
+    who, share = label(sequence, query), percent(row.max())
     if len(top) == 1:
         key = int(top[0])
         whom = "itself" if key == query else label(sequence, key)

@@ -5,7 +5,7 @@ In: a run. Out: the clearest place where a head looks a whole period away, or No
 
 from dataclasses import dataclass
 
-from core.toy.jobs import label
+from core.toy.jobs import label, percent
 from core.toy.model import ToyRun
 from core.toy.residue_vectors import slow_wave_period
 
@@ -47,11 +47,11 @@ def limit_sentence(run: ToyRun) -> str | None:
     if fooled is None:
         return None
     letters = run.sequence
-    shares = f"{fooled.target_weight:.0%} to {label(letters, fooled.target)}, but also "
-    shares += f"{fooled.look_alike_weight:.0%} to {label(letters, fooled.look_alike)}"
+    shares = f"{percent(fooled.target_weight)} to {label(letters, fooled.target)}, but also "
+    shares += f"{percent(fooled.look_alike_weight)} to {label(letters, fooled.look_alike)}"
     return (
         f"The slow wave repeats every {slow_wave_period():.2f} residues and this sequence has "
         f"{len(letters)}: head {fooled.head + 1}'s {label(letters, fooled.query)} gives "
-        f"{shares.replace('%', ' %')}, {abs(fooled.look_alike - fooled.target)} residues further "
+        f"{shares}, {abs(fooled.look_alike - fooled.target)} residues further "
         "on. That is why real models use many frequencies."
     )
