@@ -9,8 +9,19 @@ from functools import lru_cache
 
 V_PARTS = ("FR1", "CDR1", "FR2", "CDR2", "FR3")
 _STARTS_ENDS = ((1, 26), (27, 38), (39, 55), (56, 65), (66, 104))
-# Where a framework that is shorter than the scheme has its gaps, in the order they are used.
-_FRAMEWORK_GAPS = {"FR1": (10,), "FR2": (), "FR3": (73, 81, 82, 80, 79)}
+# Where a framework shorter than the scheme has its gaps, by its length. Read off an alignment of
+# all functional human germlines by ANARCI's models (anarcism 1.0.1); TRD's FR3 may differ by one.
+_TRA_FR3 = (69, 70, 71, 72, 73)
+_FRAMEWORK_GAPS: dict[tuple[str, int], tuple[int, ...]] = {
+    ("FR1", 25): (7,),
+    ("FR2", 16): (50,),
+    ("FR3", 38): (82,),
+    ("FR3", 37): (73, 82),
+    ("FR3", 36): (73, 81, 82),
+    ("FR3", 34): _TRA_FR3,
+    ("FR3", 33): (*_TRA_FR3, 83),
+    ("FR3", 32): (*_TRA_FR3, 83, 84),
+}
 
 
 @lru_cache(maxsize=256)
@@ -29,16 +40,11 @@ def imgt_v(lengths: tuple[int, ...]) -> tuple[str, ...]:
             left = (length + 1) // 2
             labels += [str(p) for p in places[:left] + places[left + missing :]]
         else:
-            labels += _framework(name, places, missing)
+            gaps = _FRAMEWORK_GAPS.get((name, length), ())
+            # Elsewhere the allele is known only in part: its end is what is there.
+            there = [p for p in places if p not in gaps] if gaps else places[missing:]
+            labels += [str(p) for p in there]
     return tuple(labels)
-
-
-def _framework(name: str, places: list[int], missing: int) -> list[str]:
-    gaps = _FRAMEWORK_GAPS[name]
-    if missing <= len(gaps):
-        return [str(p) for p in places if p not in gaps[:missing]]
-    # Longer gaps mean an allele known only in part: its end is what is there.
-    return [str(p) for p in places[missing:]]
 
 
 @lru_cache(maxsize=256)
