@@ -46,6 +46,7 @@ def architecture(boxes: Sequence[DrawnBox], chosen: str, crossing: str, layers: 
     """
     levels = _levels(boxes)
     figure = go.Figure(_bars(boxes, levels, [box.key for box in boxes].index(chosen)))
+    _labels(figure, boxes, levels)
     top = max(levels.values())
     for side, x in _COLUMN.items():
         on_side = [box for box in boxes if box.side == side]
@@ -76,14 +77,8 @@ def _bars(boxes: Sequence[DrawnBox], levels: dict[str, int], chosen: int) -> go.
         y=[levels[box.key] for box in boxes],
         width=2 * HALF_HEIGHT,
         customdata=[box.key for box in boxes],
-        text=[box.label for box in boxes],
         hovertext=[box.hover for box in boxes],
         hovertemplate="%{hovertext}<extra></extra>",
-        textposition="inside",
-        insidetextanchor="middle",
-        textangle=0,
-        constraintext="none",
-        textfont={"color": [GREY if box.faded else _INK for box in boxes], "size": 13},
         marker={
             "color": [_FADED if box.faded else _FILL[box.kind] for box in boxes],
             "line": {"color": GREY, "width": 1},
@@ -94,6 +89,18 @@ def _bars(boxes: Sequence[DrawnBox], levels: dict[str, int], chosen: int) -> go.
         unselected={"marker": {"opacity": 1}},
         showlegend=False,
     )
+
+
+def _labels(figure: go.Figure, boxes: Sequence[DrawnBox], levels: dict[str, int]) -> None:
+    """Annotations, because a click would pale the bars' own text."""
+    for box in boxes:
+        figure.add_annotation(
+            x=_COLUMN[box.side],
+            y=levels[box.key],
+            text=box.label,
+            showarrow=False,
+            font={"color": GREY if box.faded else _INK, "size": 13},
+        )
 
 
 def _flow_arrows(figure: go.Figure, x: float, levels: Sequence[int]) -> None:

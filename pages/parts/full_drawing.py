@@ -123,7 +123,7 @@ def _draw(box: Box, family: Family, sizes: Sizes, sequence: str) -> None:
         alt=(
             f"Encoder with {shape.num_layers} layers of self-attention and feed-forward; decoder "
             f"with {shape.num_layers} layers of causal self-attention, cross-attention to the "
-            f"encoder and feed-forward; {len(BOXES)} boxes. Chosen: {box.title}."
+            f"encoder and feed-forward; {len(BOXES)} boxes."
         ),
         table=lambda: _table(sizes),
         code=_code(sizes),

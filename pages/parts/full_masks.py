@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.figures.masks import mask_grids
+from core.figures.masks import mask_grid
 from core.transformer.tour import Sizes
 from pages.parts.controls import sequence_box
 from pages.parts.downloads import show_figure
@@ -47,36 +47,43 @@ def show(sizes: Sizes, sequence: str) -> None:
     second = sequence_box("A second sequence in the same batch", key="f_two", default=SECOND)
     strings = (sequence, second.sequence)
     which = st.segmented_control(
-        "Drawn for", [0, 1], default=1, required=True, format_func=strings.__getitem__
+        "Drawn for",
+        [0, 1],
+        default=1,
+        required=True,
+        format_func=strings.__getitem__,
+        key="f_drawn_for",
     )
     which = 1 if which is None else which
     padding, causal, both = masks_of(strings)
     longest = len(causal)
     letters = ["BOS", *strings[which]]
     letters += ["PAD"] * (longest - len(letters))
-    shown = {"padding": padding[which], "causal": causal, "both": both[which]}
-    allowed = {name: int(mask.sum()) for name, mask in shown.items()}
-    show_figure(
-        mask_grids(shown, letters, letters),
-        key="f_masks",
-        alt=f"{longest} by {longest} grids for {strings[which]}: of {longest**2} pairs the padding "
-        f"mask allows {allowed['padding']}, the causal mask {allowed['causal']}, both together "
-        f"{allowed['both']}.",
-        table=lambda: _table(shown, letters),
-        code=CODE.format(strings=list(strings)),
-    )
-    st.caption(
-        f"Rows ask, columns are looked at. Of {longest**2} pairs, padding allows "
-        f"{allowed['padding']}, causal {allowed['causal']}, both {allowed['both']}."
-    )
+    shown = {"Padding": padding[which], "Causal": causal, "Both": both[which]}
+    columns = st.columns(3)
+    for column, (name, mask) in zip(columns, shown.items(), strict=True):
+        with column:
+            _grid(name, mask, letters, strings)
+    allowed = ", ".join(f"{name.lower()} {mask.sum()}" for name, mask in shown.items())
+    st.caption(f"Rows ask, columns are looked at. Of {longest**2} pairs are allowed: {allowed}.")
     _shifted(sequence)
 
 
-def _table(masks: dict[str, np.ndarray], letters: list[str]) -> pd.DataFrame:
+def _grid(name: str, mask: np.ndarray, letters: list[str], strings: tuple[str, ...]) -> None:
+    show_figure(
+        mask_grid(mask, letters, letters, name),
+        key=f"f_mask_{name}",
+        alt=f"{name} mask, {len(letters)} by {len(letters)}: {mask.sum()} of {mask.size} pairs "
+        "are allowed.",
+        table=lambda: _table(mask, letters),
+        code=CODE.format(strings=list(strings)),
+    )
+
+
+def _table(mask: np.ndarray, letters: list[str]) -> pd.DataFrame:
     return pd.DataFrame(
         [
-            {"query": f"{q} {i + 1}", "key": f"{k} {j + 1}"}
-            | {name: bool(mask[i, j]) for name, mask in masks.items()}
+            {"query": f"{q} {i + 1}", "key": f"{k} {j + 1}", "may attend": bool(mask[i, j])}
             for i, q in enumerate(letters)
             for j, k in enumerate(letters)
         ]
