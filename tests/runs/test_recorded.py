@@ -46,7 +46,7 @@ def test_a_replay_begins_at_the_first_step_and_ends_at_the_last(recording):
     assert recorded.step_at(view, 0.0, 20.0) == view.steps[0]
     assert recorded.step_at(view, -5.0, 20.0) == view.steps[0]
     assert recorded.step_at(view, 1e9, 20.0) == view.steps[-1]
-    shown = [recorded.step_at(view, seconds, 20.0) for seconds in range(21)]
+    shown = [recorded.step_at(view, seconds, 20.0) for seconds in np.linspace(0, 20, 21).tolist()]
     assert shown == sorted(shown)
 
 
