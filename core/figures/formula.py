@@ -36,7 +36,7 @@ def row_bars(panels: Sequence[Panel], labels: Sequence[str], key: int) -> go.Fig
             figure.add_trace(_ghost(panel.ghost, axis))
         top = 1 - index * step
         figure.layout[axis.replace("y", "yaxis")] = {
-            "domain": [max(0, top - 0.78 * step), top - 0.1 * step],
+            "domain": [max(0, top - 0.94 * step), top - 0.3 * step],
             "anchor": "x",
             "nticks": 3,
             "fixedrange": True,
@@ -95,6 +95,6 @@ def _dressed(figure: go.Figure, labels: Sequence[str]) -> go.Figure:
             "position": 0,
         },
     )
-    finish(figure, height=470)
-    figure.update_layout(margin={"l": 44, "r": 8, "t": 6, "b": 34})
+    finish(figure, height=540)
+    figure.update_layout(margin={"l": 44, "r": 8, "t": 6, "b": 30})
     return figure

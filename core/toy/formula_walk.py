@@ -42,15 +42,28 @@ def tex(value: float) -> str:
 def formula_walk(
     steps: AttentionSteps, labels: list[str], query: int, key: int, *, scale: bool = True
 ) -> tuple[WalkStep, ...]:
-    """Scores, scaled, exponentials, weights, blend for the row of `query` (counted from 0)."""
+    """Query and key, score, scaled, exponential, weight, blend; positions count from 0.
+
+    Raises ValueError if `key` is hidden from `query` by the mask.
+    """
     if not steps.may_attend[query, key]:
         raise ValueError(f"{labels[query]} may not look at {labels[key]}: the mask hides it.")
     return (
+        _projections(steps, labels, query, key),
         _score(steps, labels, query, key),
         _scaled(steps, query, key, scale),
         _exponential(steps, labels, query, key),
         _weight(steps, labels, query, key),
         _blend(steps, labels, query),
+    )
+
+
+def _projections(steps: AttentionSteps, labels: list[str], query: int, key: int) -> WalkStep:
+    return WalkStep(
+        "Query and key",
+        rf"q_{{{labels[query]}}} = x_{{{labels[query]}}} W_q = {_row(steps.queries[query])}, \quad "
+        rf"k_{{{labels[key]}}} = x_{{{labels[key]}}} W_k = {_row(steps.keys[key])}",
+        f"{labels[query]} asks, {labels[key]} answers, each with {steps.keys.shape[1]} numbers.",
     )
 
 
@@ -113,6 +126,10 @@ def _blend(steps: AttentionSteps, labels: list[str], query: int, shown: int = 2)
         f"Values of {' and '.join(labels[key] for key in order[:shown])}{others}, "
         "each times its weight, added up.",
     )
+
+
+def _row(vector: np.ndarray) -> str:
+    return "(" + r",\,".join(tex(float(v)) for v in vector) + ")"
 
 
 def _column(vector: np.ndarray) -> str:

@@ -1,11 +1,12 @@
 """The toy's first screen: pick a head and a residue, four maps, readings, edits, one row."""
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
 from core.figures.attention_maps import Strip, ghost_maps, head_maps
 from core.figures.formula import Panel, row_bars
-from core.figures.vectors import vector_strip
+from core.figures.vectors import query_key_plane, vector_strip
 from core.toy.compare import change_sentence, weight_difference
 from core.toy.formula_walk import formula_walk
 from core.toy.heads import HEADS
@@ -54,6 +55,11 @@ def first_screen(sequence: str) -> None:
     if after.what_if != UNTOUCHED:
         _against_the_ghost(before, after, head)
     _row(before, after, head, query)
+    plane = st.expander("The dot product as alignment: queries and keys on a plane", key="t_c2",
+                        bind="query-params")  # fmt: skip
+    if plane.open:
+        with plane:
+            _plane(after, head, query)
 
 
 def _pick(before: ToyRun, after: ToyRun) -> tuple[int, int]:
@@ -209,6 +215,32 @@ def _row(before: ToyRun, after: ToyRun, head: int, query: int) -> None:
         )
         if edited:
             st.caption("Orange dashes: the ghost, the same row in the untouched model.")
+
+
+def _plane(after: ToyRun, head: int, query: int) -> None:
+    steps, names = after.steps[head], labels(after.sequence)
+    st.markdown(
+        f"Head {head + 1} gives each residue a query and a key of two numbers, so both can be "
+        f"drawn. **A key's score is how far it reaches along the arrow of {names[query]}**, times "
+        "the arrow's length: same direction attracts, opposite repels, a right angle is ignored."
+    )
+    show_figure(
+        query_key_plane(
+            steps.queries[query], steps.keys, steps.weights[query], names, names[query]
+        ),
+        key="toy_plane",
+        alt=f"The query of {names[query]} is {np.round(steps.queries[query], 2)}. "
+        f"{reading(after.sequence, steps.weights, query)}.",
+        table=pd.DataFrame(
+            {
+                "residue": names,
+                **{f"query {d + 1}": steps.queries[:, d] for d in range(2)},
+                **{f"key {d + 1}": steps.keys[:, d] for d in range(2)},
+                "weight": steps.weights[query],
+            }
+        ),
+        code=snippet(after, f"print(run.steps[{head}].queries[{query}], run.steps[{head}].keys)"),
+    )
 
 
 def _followed(after: ToyRun, head: int, query: int, names: list[str]) -> int:
