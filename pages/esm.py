@@ -2,15 +2,27 @@
 
 import streamlit as st
 
+from pages.parts.esm_compare import compare_section
 from pages.parts.esm_guess import guess_section
+from pages.parts.esm_inside import attention_section, same_letter_section
+from pages.parts.esm_lab import lab_section
 from pages.parts.esm_link import number, say_what_is_damaged, whole_number
+from pages.parts.esm_models import models_section
+from pages.parts.esm_pictures import PICTURES
 from pages.parts.esm_receptor import notes_of, receptor_and_model
-from pages.parts.esm_scan import PICTURES, scan_section
+from pages.parts.esm_scan import scan_section
 from pages.parts.esm_weights import loaded_model
 from pages.parts.esm_words import MODEL_LABELS
 from pages.parts.frame import open_page
 
-SECTIONS = {"Whole chain": scan_section}
+SECTIONS = {
+    "Whole chain": scan_section,
+    "Compare": compare_section,
+    "Attention": attention_section,
+    "One letter, many places": same_letter_section,
+    "In the lab": lab_section,
+    "The models": models_section,
+}
 
 open_page("esm", "Click a letter of the chain: the bars say what the model expects there.")
 say_what_is_damaged(

@@ -18,11 +18,13 @@ def probability_bars(
     true_letter: str | None,
     *,
     voted: str | None = None,
+    reference: tuple[str, Float[np.ndarray, " V"]] | None = None,
 ) -> go.Figure:
     """The distribution over `letters`, largest first.
 
     The true letter is hatched, outlined and named in text as well as coloured; a voted letter
-    carries a note. `true_letter` None marks nothing.
+    is named too. `reference` (name, probabilities) adds a second distribution as diamonds.
+    `true_letter` None marks nothing.
     """
     order = sorted(range(len(letters)), key=lambda i: -float(probabilities[i]))
     names = [letters[i] for i in order]
@@ -43,13 +45,18 @@ def probability_bars(
             textfont={"size": 13},
             constraintext="none",
             cliponaxis=False,
+            showlegend=False,
             hovertemplate="%{y}: p = %{x:.4f}<extra></extra>",
         )
     )
-    figure.update_xaxes(title="probability", range=[0, max(values) * 1.3], nticks=5)
+    largest = max(values)
+    if reference is not None:
+        figure.add_trace(_diamonds(reference[0], names, [float(reference[1][i]) for i in order]))
+        largest = max(largest, float(reference[1].max()))
+    figure.update_xaxes(title="probability", range=[0, largest * 1.3], nticks=5)
     figure.update_yaxes(type="category", tickfont={"size": 14}, dtick=1, autorange="reversed")
-    figure.update_layout(bargap=0.25)
-    return finish(figure, height=410)
+    figure.update_layout(bargap=0.25, legend={"orientation": "h", "y": 1.08, "x": 0})
+    return finish(figure, height=410 if reference is None else 430)
 
 
 def two_guesses(
@@ -106,6 +113,18 @@ def yardstick(
     figure.update_yaxes(title="p(true residue)", range=[-0.03, 1.05])
     figure.update_xaxes(type="category", tickfont={"size": 15}, tickangle=0)
     return finish(figure, height=340)
+
+
+def _diamonds(name: str, letters: list[str], values: list[float]) -> go.Scatter:
+    return go.Scatter(
+        y=letters,
+        x=values,
+        name=name,
+        mode="markers",
+        marker={"symbol": "diamond", "size": 10, "color": ORANGE, "line": {"width": 1}},
+        hovertemplate="%{y}: p = %{x:.4f}<extra>" + _plain(name) + "</extra>",
+        showlegend=True,
+    )
 
 
 def _bar_label(name: str, value: float, true_letter: str | None, voted: str | None) -> str:

@@ -127,10 +127,13 @@ def chain_strip(
         figure.add_annotation(x=-0.8, y=-row, text=number, xanchor="right", showarrow=False)
     figure.update_layout(shapes=_strip_shapes(len(residues), regions, chosen, per_row))
     rows = -(-len(residues) // per_row)
-    figure.update_xaxes(visible=False, range=[-3, min(per_row, len(residues)) - 0.4])
+    figure.update_xaxes(visible=False, range=[-3, min(per_row, len(residues)) + 1.4])
     figure.update_yaxes(visible=False, range=[-rows + 0.4, 0.6])
     finish(figure, height=28 * rows + 6)
     figure.update_layout(margin={"l": 0, "r": 0, "t": 2, "b": 4})
+    # The bar of buttons would lie on the letters: it stands upright in a free column instead.
+    needless = ["zoom", "pan", "zoomIn", "zoomOut", "resetScale"]
+    figure.update_layout(modebar={"orientation": "v", "remove": needless})
     return figure
 
 

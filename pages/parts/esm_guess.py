@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -9,6 +10,7 @@ from core.alphabet import AMINO_ACIDS
 from core.figures.protein_guess import probability_bars
 from core.figures.protein_tracks import chain_strip
 from core.protein.chain import Chain, default_chain
+from core.protein.yardstick import yardsticks
 from pages.parts import esm_words as words
 from pages.parts.downloads import show_figure
 from pages.parts.esm_weights import model_or_offer
@@ -135,17 +137,36 @@ def _answer(chain: Chain, model_name: str, position: int) -> None:
     if vote:
         place = [letter for letter, _ in answer.top(20)].index(vote) + 1
         st.markdown(f"Your vote: **{vote}**, number {place} in its list.")
-    figure = probability_bars(AMINO_ACIDS, answer.probabilities, answer.residue, voted=vote)
+    chance = _chance(chain, position)
+    figure = probability_bars(
+        AMINO_ACIDS, answer.probabilities, answer.residue, voted=vote, reference=chance
+    )
     listed = ", ".join(f"{letter} {p:.3f}" for letter, p in answer.top(5))
     show_figure(
         figure,
         key="e_bars",
         alt=f"Probabilities of the 20 residues at {words.residue_name(chain, position)} from "
-        f"{answer.model}: {listed}; the true residue {answer.residue} has {answer.p_true:.3f}.",
-        table=pd.DataFrame(answer.top(20), columns=["residue", "probability"]),
+        f"{answer.model}: {listed}; the true residue {answer.residue} has {answer.p_true:.3f}."
+        + (f" Diamonds: {chance[0]}." if chance else ""),
+        table=_bars_table(answer, chance),
         code=words.guess_code(chain, model_name, position),
     )
     _published(chain, position)
+
+
+def _chance(chain: Chain, position: int) -> tuple[str, np.ndarray] | None:
+    """What recombination alone says here, where the shipped table knows it."""
+    known, place = yardsticks(chain), chain.numbers(position).cdr3
+    if not known or place is None:
+        return None
+    return "recombination alone (yardstick)", known[0].probabilities[place - 1]
+
+
+def _bars_table(answer, chance: tuple[str, np.ndarray] | None) -> pd.DataFrame:
+    columns = {"residue": list(AMINO_ACIDS), answer.model: answer.probabilities}
+    if chance:
+        columns[chance[0]] = chance[1]
+    return pd.DataFrame(columns).sort_values(answer.model, ascending=False)
 
 
 def _guess(model, chain: Chain, position: int):
