@@ -43,7 +43,9 @@ def rotary_tables(
 
 
 def rotate(
-    x: Float[Tensor, "B h L d_k"], cosines: Float[Tensor, "L d_k"], sines: Float[Tensor, "L d_k"]
+    x: Float[Tensor, "B h L d_k"],
+    cosines: Float[Tensor, "... L d_k"],
+    sines: Float[Tensor, "... L d_k"],
 ) -> Float[Tensor, "B h L d_k"]:
     """Rotary position embedding (Su et al., 2021): each pair of dimensions turned by its angle."""
     first, second = x.chunk(2, dim=-1)

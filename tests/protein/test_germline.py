@@ -1,0 +1,167 @@
+"""Genes in any usual spelling, receptors put together aloud, and chains taken apart again."""
+
+import pytest
+
+from core.alphabet import SequenceError
+from core.protein.genes import ReceptorError, alleles, j_gene, species_name, standard_allele, v_gene
+from core.protein.germline import assemble, example
+from core.protein.recognise import from_sequence
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        "TRBV19",
+        "trbv19*01",
+        "TCRBV19-01",
+        "TCRBV19",
+        "TRBV 19",
+        "BV19",
+        "TRBV19*01 F",
+        "Homsap TRBV19*01 F",
+    ],
+)
+def test_any_usual_spelling_of_a_gene(spelling):
+    assert standard_allele(spelling, "V")[0] == "TRBV19*01"
+
+
+def test_everything_assumed_about_a_gene_is_said():
+    assert standard_allele("TRBV19*01", "V")[1] == []
+    assert standard_allele("TRBV19", "V")[1] == [
+        "TRBV19 was given without an allele; TRBV19*01 is assumed."
+    ]
+    assert "TRBV6 was read as TRBV6-1." in standard_allele("TRBV6", "V")[1]
+    symbol, notes = standard_allele("TRBV6-2*01,TRBV6-3*01", "V")
+    assert symbol == "TRBV6-2*01"
+    assert "names 2 genes; the first was taken" in notes[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "says"),
+    [
+        ("", "V", "gene is missing"),
+        ("TRBV99", "V", "near ones are TRBV9"),
+        ("TRBV19*99", "V", "this allele of it does not exist"),
+        ("TRBJ2-7", "V", "is TRBJ2-7, and a V gene is wanted"),
+        ("TRBV1", "V", "pseudogene"),
+        ("<script>", "J", "is not a human T-cell receptor J gene"),
+    ],
+)
+def test_genes_that_cannot_be_used(text, kind, says):
+    with pytest.raises(ReceptorError, match=says):
+        standard_allele(text, kind)
+
+
+def test_species_are_human_and_mouse():
+    assert species_name("HomoSapiens") == species_name("") == "homosapiens"
+    assert species_name("MusMusculus") == "musmusculus"
+    with pytest.raises(ReceptorError, match="only human and mouse"):
+        species_name("MacacaMulatta")
+    mouse = assemble("TRBV19", "CASSIRSSYEQYF", "TRBJ2-7", species="musmusculus")
+    assert mouse.leader_end == 0
+    assert mouse.sequence != example().sequence
+
+
+def test_the_default_receptor_from_its_genes_is_the_published_chain(published):
+    built = assemble("TRBV19", "CASSIRSSYEQYF", "TRBJ2-7")
+    assert built.sequence == published.sequence
+    assert built.regions == published.regions
+    assert (built.from_v, built.from_j) == (5, 6)
+    assert any("L in the published chain and F in IMGT" in note for note in built.notes)
+    mature = assemble("TRBV19", "CASSIRSSYEQYF", "TRBJ2-7", leader=False)
+    assert mature.sequence == published.sequence[19:]
+    assert any("expects M at position 1" in note for note in mature.notes)
+
+
+def test_a_cdr3_without_its_anchors_is_never_completed_silently():
+    with pytest.raises(ReceptorError, match=r"no C .* and F .* give CASSIRSSYEQYF"):
+        assemble("TRBV19", "ASSIRSSYEQY", "TRBJ2-7")
+    with pytest.raises(ReceptorError, match="no F"):
+        assemble("TRBV19", "CASSIRSSYEQY", "TRBJ2-7")
+    completed = assemble("TRBV19", "ASSIRSSYEQY", "TRBJ2-7", complete=True)
+    assert completed.cdr3_sequence == "CASSIRSSYEQYF"
+    assert any("completed to CASSIRSSYEQYF" in note for note in completed.notes)
+
+
+def test_the_j_gene_decides_the_last_letter():
+    assert [j_gene(a).anchor for a in ("TRBJ2-7*01", "TRAJ33*01", "TRAJ35*01")] == ["F", "W", "C"]
+    with pytest.raises(ReceptorError, match=r"no W \(TRAJ33"):
+        assemble("TRAV1-2", "CAVRDSNYQLIF", "TRAJ33")
+    assert assemble("TRAV1-2", "CAVRDSNYQLIW", "TRAJ33").sequence.endswith("LIWGAGTKLIIKP")
+
+
+def test_the_tail_of_j_in_a_cdr3_is_left_out_aloud(published):
+    chain = assemble("TRBV19", "CASSIRSSYEQYFGPG", "TRBJ2-7")
+    assert chain.sequence == published.sequence
+    assert any("GPG after the F belongs to J" in note for note in chain.notes)
+
+
+def test_wrong_letters_and_chains_are_refused():
+    with pytest.raises(SequenceError, match="position 4"):
+        assemble("TRBV19", "CAS*IRSSYEQYF", "TRBJ2-7")
+    with pytest.raises(ReceptorError, match="different chains"):
+        assemble("TRBV19", "CAVRDSNYQLIW", "TRAJ33")
+    assert "read as upper case" in " ".join(assemble("TRBV19", "cassirssyeqyf", "TRBJ2-7").notes)
+
+
+def test_letters_that_v_and_j_could_both_encode_count_once():
+    chain = assemble("TRBV19", "CASSYEQYF", "TRBJ2-7")
+    assert (chain.from_v, chain.from_j) == (4, 5)
+    assert not any(chain.origin(p) == "junction" for p in chain.cdr3_positions)
+
+
+def test_every_functional_human_gene_is_found_again_in_its_chain():
+    j_of = {}
+    for allele in alleles("J"):
+        j_of.setdefault(allele[:3], j_gene(allele))
+    checked = 0
+    for allele in alleles("V")[::7]:
+        try:
+            gene = v_gene(allele)
+        except ReceptorError:
+            continue
+        j = j_of[allele[:3]]
+        built = assemble(allele, "CASGTG" + j.up_to_118, j.allele, leader=False)
+        found = from_sequence(built.sequence)
+        assert found.cdr3 == built.cdr3, allele
+        assert v_gene(found.v_gene).framework.endswith(gene.framework[-40:]), allele
+        checked += 1
+    assert checked > 35
+
+
+@pytest.mark.parametrize("cut", [0, 5, 19, 20, 30])
+def test_a_chain_cut_in_front_keeps_its_imgt_numbers(published, cut):
+    chain = from_sequence(published.sequence[cut:])
+    assert chain.cdr3_sequence == "CASSIRSSYEQYF"
+    for position in (31, 60, 112):
+        assert chain.numbers(position - cut).imgt == published.numbers(position).imgt
+
+
+def test_a_pasted_chain_says_what_was_recognised(published):
+    chain = from_sequence(f">mine\n{published.sequence[19:].lower()}*")
+    assert chain.name == "mine"
+    assert (chain.v_gene, chain.j_gene) == ("TRBV19*01", "TRBJ2-7*01")
+    said = " ".join(chain.notes)
+    for words in ("FASTA header", "upper case", "final *", "91 of 91", "J was recognised"):
+        assert words in said
+
+
+def test_other_proteins_are_chains_without_regions():
+    chain = from_sequence(
+        "MKTAYIAKQRQISFVKSHFSRQLEERLGLIEVQAPILSRVGDGTQDNLSGAEKAVQVKVKALPDAQFEVVHSLAKWKR"
+    )
+    assert chain.cdr3 is None
+    assert [r.name for r in chain.regions] == ["chain"]
+    assert chain.numbers(5).imgt == ""
+    assert chain.origin(5) == ""
+
+
+def test_a_bare_cdr3_is_said_to_be_one():
+    assert "CDR3 without its chain" in " ".join(from_sequence("CASSIRSSYEQYF").notes)
+
+
+def test_ambiguous_letters_pass_with_a_warning_only():
+    chain = from_sequence("MKTAYXAKQRUISFVK")
+    assert any("U, X" in note for note in chain.notes)
+    with pytest.raises(SequenceError, match="J stands for I or L"):
+        from_sequence("MKJ")

@@ -1,0 +1,133 @@
+"""Receptor files: AIRR, VDJdb, 10x, FASTA, plain columns; each bad record keeps its own error."""
+
+import pytest
+
+from core.protein.genes import ReceptorError
+from core.protein.receptors import MAX_RECEPTORS, read_receptors
+
+CDR3 = "CASSIRSSYEQYF"
+
+
+def table(*rows, sep="\t"):
+    return "\n".join(sep.join(row) for row in rows)
+
+
+def test_airr(published):
+    file = read_receptors(
+        table(
+            (
+                "sequence_id",
+                "v_call",
+                "j_call",
+                "junction_aa",
+                "cdr3_aa",
+                "sequence_aa",
+                "productive",
+            ),
+            ("a", "TRBV19*01,TRBV19*02", "TRBJ2-7*01", CDR3, "", "", "T"),
+            ("b", "TRBV19*01", "TRBJ2-7*01", "", CDR3[1:-1], "", "T"),
+            ("c", "TRBV19*01", "TRBJ2-7*01", CDR3, "", "", "F"),
+            ("d", "", "", "", "", published.sequence[19:], "T"),
+            ("e", "", "TRBJ2-7*01", CDR3, "", "", "T"),
+        )
+    )
+    assert file.format == "AIRR"
+    a, b, c, d, e = file.receptors
+    assert [r.name for r in file.receptors] == list("abcde")
+    assert a.chain.sequence == b.chain.sequence == published.sequence
+    assert any("completed to CASSIRSSYEQYF" in note for note in b.notes)
+    assert "Not productive" in c.error
+    assert d.chain.cdr3_sequence == CDR3
+    assert e.error == "No V gene in this row, and no whole chain either."
+    assert file.good == (a, b, d)
+    assert a.fields["productive"] == "T"
+
+
+def test_airr_alignment_dots_are_left_out_aloud(published):
+    dotted = published.sequence[19:45] + "...." + published.sequence[45:]
+    file = read_receptors(table(("v_call", "j_call", "sequence_alignment_aa"), ("", "", dotted)))
+    (receptor,) = file.receptors
+    assert receptor.chain.sequence == published.sequence[19:]
+    assert receptor.notes[0] == "4 gaps (. or -) were left out."
+
+
+def test_vdjdb():
+    header = ("complex.id", "gene", "cdr3", "v.segm", "j.segm", "species", "antigen.epitope")
+    file = read_receptors(
+        table(
+            header,
+            ("1", "TRB", CDR3, "TRBV19*01", "TRBJ2-7*01", "HomoSapiens", "GILGFVFTL"),
+            ("1", "TRB", CDR3, "TRBV19*01", "TRBJ2-7*01", "MacacaMulatta", "X"),
+            ("1", "TRB", CDR3[1:], "TRBV19*01", "TRBJ2-7*01", "HomoSapiens", "X"),
+        )
+    )
+    assert file.format == "VDJdb"
+    assert file.receptors[0].fields["antigen.epitope"] == "GILGFVFTL"
+    assert "only human and mouse" in file.receptors[1].error
+    assert "no C" in file.receptors[2].error
+
+
+def test_10x():
+    file = read_receptors(
+        table(
+            ("barcode", "contig_id", "chain", "v_gene", "d_gene", "j_gene", "productive", "cdr3"),
+            ("AA-1", "AA-1_contig_1", "TRB", "TRBV19", "None", "TRBJ2-7", "True", CDR3),
+            ("AA-1", "AA-1_contig_2", "TRA", "TRAV1-2", "", "TRAJ33", "true", "CAVRDSNYQLIW"),
+            ("AA-1", "AA-1_contig_3", "TRB", "TRBV19", "None", "None", "None", "None"),
+            sep=",",
+        )
+    )
+    assert file.format == "10x"
+    beta, alpha, none = file.receptors
+    assert beta.name == "AA-1_contig_1"
+    assert alpha.chain.v_gene == "TRAV1-2*01"
+    assert none.error == "No CDR3 and no J gene in this row, and no whole chain either."
+
+
+def test_fasta_of_several_with_one_bad(published):
+    file = read_receptors(f">one x\n{published.sequence}\n\n>two\nACD1\n>three\nMKTAYIAK\nQRQ\n")
+    assert file.format == "FASTA"
+    one, two, three = file.receptors
+    assert one.chain.sequence == published.sequence
+    assert one.chain.name == "one x"
+    assert "position 4" in two.error
+    assert three.chain.sequence == "MKTAYIAKQRQ"
+
+
+def test_lines_of_v_cdr3_j_and_plain_columns(published):
+    lines = read_receptors(f"TRBV19 {CDR3} TRBJ2-7\nTRBV19,{CDR3},TRBJ2-7\n")
+    assert [r.chain.sequence for r in lines.receptors] == [published.sequence] * 2
+    columns = read_receptors(
+        table(("name", "V", "CDR3", "J"), ("me", "TRBV19", CDR3, "TRBJ2-7"), sep=";")
+    )
+    assert columns.receptors[0].name == "me"
+    assert columns.receptors[0].chain.sequence == published.sequence
+
+
+def test_a_pasted_chain_wrapped_over_lines(published):
+    text = f"\ufeff{published.sequence[:60]}\n{published.sequence[60:]}"
+    (receptor,) = read_receptors(text).receptors
+    assert receptor.chain.sequence == published.sequence
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [("", "nothing to read"), ("  \n", "nothing to read"), ("a\tb\n1\t2", "columns .* not known")],
+)
+def test_unreadable_files(text, says):
+    with pytest.raises(ReceptorError, match=says):
+        read_receptors(text)
+
+
+def test_limits_hold_in_core():
+    with pytest.raises(ReceptorError, match="no such limit"):
+        read_receptors("A" * 20_000_001)
+    with pytest.raises(ReceptorError, match="scan-many"):
+        read_receptors(">x\nMK\n" * (MAX_RECEPTORS + 1))
+
+
+@pytest.mark.parametrize("text", ["<script>alert(1)</script>", "12345", "C" * 10_000, "MK<pad>"])
+def test_hostile_pastes_become_one_receptor_with_an_error(text):
+    (receptor,) = read_receptors(text).receptors
+    assert receptor.chain is None
+    assert receptor.error
