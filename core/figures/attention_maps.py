@@ -41,7 +41,7 @@ def head_maps(
 ) -> go.Figure:
     """The maps of all heads, rows queries, columns keys; each row is one clickable bar."""
     strip = Strip(len(weights), len(labels))
-    figure = go.Figure(_heat(strip, dict(enumerate(weights)), SEQUENTIAL, (0, 1), ".0%"))
+    figure = go.Figure(_heat(strip, dict(enumerate(weights)), SEQUENTIAL, (0.0, 1.0), ".0%"))
     figure.add_trace(_clickable_rows(strip, weights, labels))
     return _dressed(figure, strip, titles, labels)
 
@@ -49,7 +49,7 @@ def head_maps(
 def ghost_maps(before: np.ndarray, after: np.ndarray, labels: Sequence[str]) -> go.Figure:
     """One head before and after an edit, and the difference."""
     strip = Strip(3, len(labels))
-    figure = go.Figure(_heat(strip, {0: before, 1: after}, SEQUENTIAL, (0, 1), None))
+    figure = go.Figure(_heat(strip, {0: before, 1: after}, SEQUENTIAL, (0.0, 1.0), None))
     largest = max(float(np.abs(after - before).max()), 1e-9)
     figure.add_trace(_heat(strip, {2: after - before}, DIVERGING, (-largest, largest), "+.0%"))
     return _dressed(figure, strip, ("Before", "After", "Difference"), labels)

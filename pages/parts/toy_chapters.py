@@ -63,8 +63,8 @@ def same_letters(sequence: str) -> None:
     cause = "no head" if not len(differing) else f"head {' and '.join(map(str, differing))}"
     st.markdown(
         f"**{len(rows)} times {letter}**: the same chemistry goes in. Out come vectors that differ "
-        f"by up to **{spread.max():.2f}**. What tells them apart: {cause}, because only a head that "
-        "uses position knows whose neighbour it is looking at."
+        f"by up to **{spread.max():.2f}**. What tells them apart: {cause}; only a head that uses "
+        "position knows whose neighbour it looks at."
     )
     show_figure(
         vector_strip(

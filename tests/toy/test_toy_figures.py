@@ -1,0 +1,106 @@
+import numpy as np
+import pytest
+
+from core.figures.attention_maps import Strip, ghost_maps, head_maps, row_text
+from core.figures.formula import Panel, row_bars
+from core.figures.toy_sqrt import draw_bars, top_weight_histogram
+from core.figures.toy_waves import reach
+from core.figures.vectors import grouped, query_key_plane, vector_strip
+from core.toy.jobs import labels
+from core.toy.model import run_toy
+
+SEQUENCE = "CASSIRSSYEQYF"
+RUN = run_toy(SEQUENCE)
+NAMES = labels(SEQUENCE)
+WEIGHTS = [step.weights for step in RUN.steps]
+
+
+def test_head_maps_hold_every_weight_at_its_place():
+    figure = head_maps(WEIGHTS, ["a", "b", "c", "d"], NAMES)
+    cells, strip = np.array(figure.data[0].z, dtype=float), Strip(4, 13)
+    for which, block in enumerate(WEIGHTS):
+        left = strip.left(which)
+        assert np.allclose(cells[:, left : left + 13], block, atol=5e-5)
+    assert np.isnan(cells[:, 13]).all()
+    assert [note.text for note in figure.layout.annotations] == ["a", "b", "c", "d"]
+
+
+def test_a_click_on_a_bar_names_its_map_and_row():
+    bars = head_maps(WEIGHTS, "abcd", NAMES).data[1]
+    for point in (0, 5, 13, 44, 51):
+        which, row = Strip(4, 13).at(point)
+        assert bars.y[point] == row
+        assert bars.base[point] == Strip(4, 13).left(which) - 0.5
+        assert bars.hovertext[point].startswith(f"{NAMES[row]} looks at")
+
+
+def test_hover_lists_the_largest_weights_first():
+    assert row_text(WEIGHTS[0][5], NAMES, 5).split("<br>")[1] == "E10  60.5%"
+
+
+def test_ghost_maps_show_the_difference_symmetrically():
+    after = np.full((13, 13), 1 / 13)
+    figure = ghost_maps(WEIGHTS[0], after, NAMES)
+    difference = np.array(figure.data[1].z, dtype=float)[:, Strip(3, 13).left(2) :]
+    assert np.allclose(difference, after - WEIGHTS[0], atol=5e-5)
+    assert figure.data[1].zmax == -figure.data[1].zmin == pytest.approx(abs(difference).max(), 1e-3)
+
+
+def test_long_sequences_get_fewer_ticks():
+    run = run_toy("CASSIRSSYEQYF" * 4)
+    figure = head_maps([s.weights for s in run.steps], "abcd", labels(run.sequence))
+    assert list(figure.layout.yaxis.ticktext)[:2] == ["I5", "E10"]
+
+
+def test_row_bars_have_a_panel_per_step_and_ghosts_only_when_given():
+    panels = [Panel("one", WEIGHTS[0][5], WEIGHTS[0][4]), Panel("two", WEIGHTS[1][5])]
+    figure = row_bars(panels, NAMES, 9)
+    assert [trace.type for trace in figure.data] == ["bar", "scatter", "bar"]
+    assert np.allclose(figure.data[0].y, WEIGHTS[0][5], atol=1e-6)
+    colours = figure.data[0].marker.color
+    assert colours[9] != colours[8]
+    assert len(set(colours)) == 2
+    assert figure.layout.yaxis2.domain[1] < figure.layout.yaxis.domain[0]
+
+
+def test_vector_strip_keeps_values_and_a_gap():
+    figure = vector_strip([RUN.vectors, RUN.output], ["x", "y"], NAMES, [["c"] * 8, ["d"] * 8])
+    cells = np.array(figure.data[0].z, dtype=float)
+    assert cells.shape == (13, 17)
+    assert np.isnan(cells[:, 8]).all()
+    assert np.allclose(cells[:, 9:], RUN.output, atol=5e-5)
+    assert figure.data[0].zmax == -figure.data[0].zmin
+
+
+def test_plane_groups_keys_at_the_same_place_and_adds_their_weights():
+    steps = RUN.steps[0]
+    groups = grouped(steps.keys)
+    assert sorted(i for members in groups for i in members) == list(range(13))
+    assert [2, 3, 6, 7, 8, 10, 11] in groups
+    assert [9] in groups
+    figure = query_key_plane(steps.queries[5], steps.keys, steps.weights[5], NAMES, "R6")
+    keys = next(trace for trace in figure.data if trace.name == "keys")
+    assert any("E10<br>61%" in text or "E10<br>60%" in text for text in keys.text)
+    assert len(keys.x) == len(groups)
+
+
+def test_plane_of_a_zero_query_has_no_arrow_line():
+    steps = RUN.steps[0]
+    figure = query_key_plane(steps.queries[0], steps.keys, steps.weights[0], NAMES, "C1")
+    assert not any(trace.mode == "lines" for trace in figure.data)
+
+
+def test_histogram_counts_every_draw():
+    values = np.array([0.1, 0.1, 0.99, 1.0])
+    figure = top_weight_histogram(values, values)
+    assert sum(figure.data[0].y) == 4
+    assert figure.data[0].y[-1] == 2
+
+
+def test_draw_bars_and_reach_show_what_they_are_given():
+    figure = draw_bars(np.array([0.75, 0.25]), np.array([0.5, 0.5]))
+    assert list(figure.data[0].y) == [0.75, 0.25]
+    assert list(figure.data[1].y) == [0.5, 0.5]
+    line = reach(np.array([-1, 0, 1]), np.array([0.7, 0.2, 0.1]), [-1.0])
+    assert list(line.data[0].x) == [-1, 0, 1]
+    assert len(line.layout.shapes) == 1
