@@ -9,7 +9,7 @@ from core.figures.transformer_attention import cross_map
 from core.transformer.tour import Sizes
 from pages.parts.downloads import show_figure
 from pages.parts.full_links import check_link
-from pages.parts.full_trained import choose_trained, trained_model
+from pages.parts.full_trained import choose_trained, readable, trained_model
 
 KINDS = ("Receptor and peptide, untrained", "Trained run")
 PEPTIDE = "GILGFVFTL"
@@ -22,6 +22,15 @@ from core.transformer.shape import ModelShape
 model = untrained(ModelShape(23, 23, 64, {heads}, 256, {layers}), seed={seed})
 weights = cross_attention(model, RESIDUES.encode({keys!r}), RESIDUES.encode({queries!r}))
 print(weights[{layer}, {head}])
+"""
+TRAINED_CODE = """from pathlib import Path
+from core.alphabet import BOS, Vocabulary
+from core.training.checkpoint import load_model
+from core.transformer.reading import cross_attention
+
+model, recipe = load_model(Path({file!r}))
+encode = Vocabulary(recipe.letters).encode
+print(cross_attention(model, encode({sequence!r}), (BOS, *encode({output!r})))[{layer}, {head}])
 """
 
 
@@ -143,8 +152,9 @@ def _trained(sequence: str) -> None:
         alt=f"Trained cross-attention while writing {output or 'nothing'} from {sequence}: "
         f"{words}. Mean on the anti-diagonal: {means_words}.",
         table=lambda: pd.DataFrame(shown, index=asks, columns=list(sequence)),
-        code="from pathlib import Path\nfrom core.training.checkpoint import load_model\n"
-        f"model, recipe = load_model(Path({str(chosen[1].name)!r}))",
+        code=TRAINED_CODE.format(
+            file=readable(chosen[1]), output=output, sequence=sequence, layer=layer, head=head
+        ),
     )
     st.caption(
         f"It writes **{output}**. To write the next letter, it looks at that letter in the source: "

@@ -11,9 +11,19 @@ from core.figures.transformer_decoding import candidate_bars
 from core.transformer.tour import Sizes
 from pages.parts.downloads import show_figure
 from pages.parts.full_links import check_link
-from pages.parts.full_trained import choose_trained, trained_model
+from pages.parts.full_trained import choose_trained, readable, trained_model
 
 WIDTHS = (1, 2, 3, 4, 5)
+CODE = """from pathlib import Path
+from core.alphabet import Vocabulary
+from core.training.checkpoint import load_model
+from core.transformer.walk import walk
+
+model, recipe = load_model(Path({file!r}))
+for step in walk(model, Vocabulary(recipe.letters).encode({sequence!r}), width={width}):
+    for candidate in step.candidates:
+        print(step.number, candidate)
+"""
 NAMES = {PAD: "PAD", BOS: "BOS", EOS: "end"}
 
 
@@ -48,27 +58,49 @@ def show(sizes: Sizes, sequence: str) -> None:
     except (ValueError, SequenceError) as problem:
         st.error(str(problem), icon=":material/error:")
         return
-    _step(steps, letters, sequence, width)
+    code = CODE.format(file=readable(chosen[1]), sequence=sequence, width=width)
+    _step(steps, letters, _choose_step(len(steps)), code)
+    _result(steps[-1], letters, sequence)
 
 
-def _step(steps: list[list[dict]], letters: str, sequence: str, width: int) -> None:
-    check_link({"f_step": range(1, len(steps) + 1)})
-    number = st.slider("Step", 1, len(steps), 1, key="f_step", bind="query-params")
-    candidates = steps[min(max(number, 1), len(steps)) - 1]
+def _choose_step(last: int) -> int:
+    if "f_step" in st.session_state:
+        # Another sequence may need fewer steps than the one that was being walked.
+        st.session_state["f_step"] = min(max(st.session_state["f_step"], 1), last)
+    else:
+        check_link({"f_step": range(1, last + 1)})
+    number = st.slider("Step", 1, last, key="f_step", bind="query-params")
+    with st.container(horizontal=True):
+        st.button("Back", key="f_back", on_click=_move, args=(-1,), disabled=number == 1)
+        st.button(
+            "Next letter", key="f_forward", on_click=_move, args=(1,), disabled=number == last
+        )
+    return number
+
+
+def _move(by: int) -> None:
+    st.session_state["f_step"] += by
+
+
+def _step(steps: list[list[dict]], letters: str, number: int, code: str) -> None:
+    candidates = steps[number - 1]
     labels = [_label(c, letters) for c in candidates]
     probabilities = [math.exp(c["log_p"]) for c in candidates]
     kept = [c["kept"] for c in candidates]
-    best = candidates[0]
-    words = f"best: {labels[0]} with {probabilities[0]:.1%}, score {best['score']:.3f}"
-    show_figure(
-        candidate_bars(labels, probabilities, [c["score"] for c in candidates], kept),
-        key="f_candidates",
-        alt=f"Step {number} of {len(steps)}: {len(candidates)} candidates, {sum(kept)} kept; "
-        f"{words}.",
-        table=lambda: _table(candidates, labels),
-    )
-    st.dataframe(_table(candidates, labels), hide_index=True)
-    _result(steps[-1], letters, sequence)
+    words = f"{labels[0]} with {probabilities[0]:.1%}, score {candidates[0]['score']:.3f}"
+    st.markdown(f"Step {number} of {len(steps)}, best of {len(candidates)} shown: **{words}**.")
+    left, right = st.columns(2)
+    with left:
+        show_figure(
+            candidate_bars(labels, probabilities, [c["score"] for c in candidates], kept),
+            key="f_candidates",
+            alt=f"Step {number} of {len(steps)}: {len(candidates)} candidates, {sum(kept)} kept; "
+            f"best: {words}.",
+            table=lambda: _table(candidates, labels),
+            code=code,
+        )
+    with right:
+        st.dataframe(_table(candidates, labels), hide_index=True)
 
 
 def _name(token: int, letters: str) -> str:

@@ -61,6 +61,11 @@ def _load(file: Path, changed: float) -> "tuple[Transformer, Recipe]":
     return load_model(file)
 
 
+def readable(file: Path) -> str:
+    """The file as a snippet names it: within the repository, or as the training page gives it."""
+    return f"assets/{file.name}" if file == RECORDED else file.name
+
+
 def trained_model(file: Path) -> "tuple[Transformer, Recipe]":
     """Model (evaluation mode) and recipe. Raises ValueError with a sentence."""
     return _load(file, file.stat().st_mtime)

@@ -1,0 +1,468 @@
+"""The full-transformer page: every number it shows, recomputed from raw arrays."""
+
+import math
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+from core.alphabet import BOS, EOS, RESIDUES
+from core.settings import ASSETS
+from core.transformer.attention import MultiHeadAttention
+from core.transformer.model import Transformer
+from core.transformer.shape import ModelShape
+from core.transformer.tour import BOXES, FAMILIES, Sizes
+from core.transformer.trace import Trace
+
+SEQUENCE = "CASSIRSSYEQYF"
+CHAPTERS = ["Positions", "Masks", "Weights", "Depth", "Cross-attention", "Decoding", "Checks"]
+PICTURES = ["Table", "Waves", "Periods", "Similarity", "Rotation", "Toy", "Learned and rotary"]
+
+
+def words(app: AppTest) -> str:
+    return "\n".join(element.value for element in [*app.markdown, *app.caption])
+
+
+def alts(app: AppTest) -> str:
+    return "\n".join(chart.proto.alt for chart in app.get("plotly_chart"))
+
+
+@pytest.fixture
+def page(open_page):
+    def opened(**query: str) -> AppTest:
+        app = open_page("full_transformer", **query)
+        assert not app.exception
+        return app
+
+    return opened
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_every_chapter_opens_by_its_link(page, chapter: str) -> None:
+    app = page(f_part=chapter)
+    assert app.segmented_control("f_part").value == chapter
+    assert not app.warning or chapter == "Cross-attention"
+
+
+def test_chapters_follow_one_another(page) -> None:
+    app = page()
+    for chapter in CHAPTERS[1:]:
+        app.button("f_next").click().run()
+        assert not app.exception
+        assert app.segmented_control("f_part").value == chapter
+    assert not [button for button in app.button if button.key == "f_next"]
+
+
+@pytest.mark.parametrize("picture", PICTURES)
+@pytest.mark.parametrize("sequence", ["CW", "ACDEFGHIKLMNPQRSTVWY" * 3])
+def test_every_picture_of_positions_at_both_ends_of_length(
+    page, picture: str, sequence: str
+) -> None:
+    app = page(f_pic=picture, seq=sequence)
+    assert len(app.get("plotly_chart")) >= 2
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_the_longest_sequence_fits_every_chapter(page, chapter: str) -> None:
+    app = page(f_part=chapter, seq="ACDEFGHIKLMNPQRSTVWY" * 3)
+    if chapter == "Decoding":
+        assert "60 letters are more than the" in app.error[0].value
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"f_part": "Nowhere"},
+        {"f_box": "<script>"},
+        {"f_d": "513"},
+        {"f_n": "99999999999999999999"},
+        {"f_sv": "-3"},
+        {"f_pic": "Table2", "f_part": "Positions"},
+        {"f_depth": "49", "f_part": "Depth"},
+        {"f_run": "../../etc/passwd", "f_part": "Decoding"},
+        {"f_step": "abc", "f_part": "Decoding"},
+        {"f_layer": "7", "f_part": "Cross-attention"},
+    ],
+)
+def test_a_damaged_link_gives_the_default_and_a_sentence(page, damage: dict[str, str]) -> None:
+    app = page(**damage)
+    name = next(iter(damage))
+    assert any(name in warning.value for warning in app.warning)
+    assert len(app.get("plotly_chart")) >= 1
+
+
+# The drawing.
+
+
+def recorded_shapes(monkeypatch: pytest.MonkeyPatch, sizes: Sizes) -> dict[str, tuple[int, ...]]:
+    """Shapes of what really flows through the model's modules, by their names."""
+    torch.manual_seed(0)
+    model = Transformer.from_shape(sizes.shape).eval()
+    seen: dict[str, tuple[int, ...]] = {}
+    for name, module in model.named_modules():
+        module.register_forward_hook(
+            lambda _, inputs, output, name=name: seen.update(
+                {f"{name}:in": tuple(inputs[0].shape), f"{name}:out": tuple(output.shape)}
+            )
+        )
+    trace = Trace()
+    src = torch.ones(sizes.batch, sizes.n_src, dtype=torch.long)
+    tgt = torch.ones(sizes.batch, sizes.n_tgt, dtype=torch.long)
+    model(src, tgt, trace=trace)
+    return seen | {name: tuple(w.shape) for name, w in trace.weights.items()}
+
+
+MODULES = {
+    "Source embedding": "src_embedding",
+    "Self-attention": "encoder.layers.0.self_attention",
+    "Encoder norm 1": "encoder.layers.0.around_attention",
+    "Encoder feed-forward": "encoder.layers.0.feed_forward",
+    "Encoder norm 2": "encoder.layers.0.around_feed_forward",
+    "Output embedding": "tgt_embedding",
+    "Causal self-attention": "decoder.layers.0.self_attention",
+    "Decoder norm 1": "decoder.layers.0.around_self",
+    "Cross-attention": "decoder.layers.0.cross_attention",
+    "Decoder norm 2": "decoder.layers.0.around_cross",
+    "Decoder feed-forward": "decoder.layers.0.feed_forward",
+    "Decoder norm 3": "decoder.layers.0.around_feed_forward",
+    "Generator": "generator",
+}
+
+
+def test_shapes_and_counts_of_every_box_are_the_real_modules(monkeypatch) -> None:
+    sizes = Sizes(3, 7, 5, ModelShape(17, 19, 22, 11, 29, 2))
+    seen = recorded_shapes(monkeypatch, sizes)
+    model = Transformer.from_shape(sizes.shape)
+    for box in BOXES:
+        if box.title not in MODULES:
+            assert box.part.count(sizes.shape) == 0
+            continue
+        name = MODULES[box.title]
+        flow = {array: sizes.of(axes) for array, axes in box.part.flow}
+        assert sizes.of(box.part.flow[-1][1]) == seen[f"{name}:out"], box.title
+        assert sizes.of(box.part.flow[0][1]) == seen[f"{name}:in"], box.title
+        module = model.get_submodule(name)
+        held = sum(p.numel() for p in module.parameters())
+        if hasattr(module, "norm"):  # add & norm wraps a sublayer that it does not own
+            held = sum(p.numel() for p in module.norm.parameters())
+        assert box.part.count(sizes.shape) == held, box.title
+        if "hidden" in flow:
+            assert flow["hidden"] == seen[f"{name}.widen:out"]
+    weights = {
+        box.title: sizes.of(dict(box.part.flow)["weights"])
+        for box in BOXES
+        if "weights" in dict(box.part.flow)
+    }
+    assert weights == {
+        "Self-attention": seen["encoder.1.self"],
+        "Causal self-attention": seen["decoder.1.self"],
+        "Cross-attention": seen["decoder.1.cross"],
+    }
+
+
+@pytest.mark.parametrize("box", BOXES, ids=lambda box: box.title)
+def test_every_box_opens_with_its_numbers(page, box: Any) -> None:
+    app = page(f_box=box.title, f_d="64", f_h="4", f_ff="256", f_n="3", f_b="5")
+    shape = ModelShape(10_000, 8_000, 64, 4, 256, 3)
+    sizes, shown = Sizes(5, 13, 14, shape), words(app)
+    for name, axes in box.part.flow:
+        numbers = "\u00a0×\u00a0".join(f"{n:,}" for n in sizes.of(axes))
+        assert f"| {name} | ({', '.join(a.replace('_', chr(92) + '_') for a in axes)}) | " in shown
+        assert numbers in shown
+    count = box.part.count(shape)
+    assert f"**{count:,}** weights" in shown
+    if box.repeated:
+        assert f"{3 * count:,} in all" in shown
+
+
+def test_sources_are_those_of_the_classes_that_run() -> None:
+    by_title = {box.title: box.part.source() for box in BOXES}
+    assert by_title["Cross-attention"].startswith("class MultiHeadAttention(nn.Module):")
+    assert "def _embed(self" in by_title["Source embedding"]
+    assert "torch.cat([ids, best[:, None]], 1)" in by_title["Next letter"]
+    assert all(len(source) > 100 for source in by_title.values())
+
+
+def test_families_grey_out_what_they_lack(page) -> None:
+    expected = {"encoder-decoder": 0, "encoder-only": 11, "decoder-only": 9}
+    for family in FAMILIES:
+        app = page(f_family=family.name)
+        assert family.examples in words(app)
+        lacking = [box for box in BOXES if family.name not in box.members]
+        assert len(lacking) == expected[family.name]
+
+
+# Positions.
+
+
+def test_numbers_of_the_table_and_of_the_waves(page) -> None:
+    row = [math.sin(1), math.cos(1), math.sin(10000 ** (-2 / 32)), math.cos(10000 ** (-2 / 32))]
+    shown = ", ".join(f"{value:.3f}" for value in row)
+    app = page(f_pic="Table", f_pd="32", f_pl="20")
+    assert f"Position 1 begins {shown}" in words(app)
+    assert "Positions 0 to 19 by 32 dimensions" in alts(app)
+    app = page(f_pic="Waves", f_pd="32")
+    assert f"dimension 14 repeats after {2 * math.pi * 10000 ** (14 / 32):,.1f}" in words(app)
+    app = page(f_pic="Periods", f_rd="128")
+    assert f"to {2 * math.pi * 10000 ** (126 / 128):,.1f}" in words(app)
+
+
+def test_numbers_of_similarity_and_rotation(page) -> None:
+    angles = np.array([0, 1, 10])[:, None] * 10000.0 ** (-np.arange(0, 64, 2) / 64)
+    codes = np.concatenate([np.sin(angles), np.cos(angles)], 1)
+    cosine = codes @ codes[0] / np.linalg.norm(codes, axis=1) / np.linalg.norm(codes[0])
+    app = page(f_pic="Similarity", f_rd="64")
+    assert f"1 apart {cosine[1]:.4f}, 10 apart {cosine[2]:.4f}" in words(app)
+    app = page(f_pic="Rotation", f_shift="7", f_pd="8")
+    error = float(re.search(r"Largest difference: (\S+)", words(app))[1])
+    assert error < 1e-12
+    turns = [math.degrees(7 * 10000 ** (-i / 8)) % 360 for i in (0, 6)]
+    assert f"from {turns[0]:.1f}° down to {turns[1]:.2g}°" in words(app)
+
+
+def test_numbers_of_the_toys_waves(page) -> None:
+    app = page(f_pic="Toy")
+    assert f"{2 * math.pi:.2f}, {6 * math.pi:.2f}" in words(app)
+    last = ", ".join(f"{f(12 / s):.3f}" for s in (1, 3) for f in (math.sin, math.cos))
+    assert f"The last residue holds {last}." in alts(app)
+
+
+def test_numbers_of_rotary(page) -> None:
+    query, key = np.random.default_rng(0).normal(size=(2, 32))
+    frequency = 10000.0 ** (-np.arange(0, 32, 2) / 32)
+    turn = np.exp(1j * np.arange(13)[:, None] * frequency)
+    q, k = (v[0::2] + 1j * v[1::2] for v in (query, key))
+    scores = np.real((q * turn) @ np.conj(k * turn).T)
+    angles = np.arange(13)[:, None] * frequency
+    table = np.stack([np.sin(angles), np.cos(angles)], 2).reshape(13, 32)
+    added = (query + table) @ (key + table).T
+    spread = max(np.ptp(np.diagonal(added, d)) for d in range(-12, 13))
+    app = page(f_pic="Learned and rotary")
+    assert f"scores {scores.min():.2f} to {scores.max():.2f}" in alts(app)
+    assert f"with added sinusoids by **{spread:.2f}**" in words(app)
+    assert float(re.search(r"differ there by at most \*\*(\S+)\*\*", words(app))[1]) < 1e-12
+
+
+# Masks.
+
+
+def test_numbers_of_the_masks(page) -> None:
+    app = page(f_part="Masks", seq="CASSIRSSYEQYF", f_two="CASS")
+    length, real = 14, 5
+    both = sum(1 for q in range(length) for k in range(length) if k <= q and k < real)
+    causal = length * (length + 1) // 2
+    expected = f"Of 196 pairs are allowed: padding {length * real}, causal {causal}, both {both}."
+    assert expected in words(app)
+    table = app.table[0].value
+    assert list(table.loc["it reads"]) == ["BOS", *SEQUENCE]
+    assert list(table.loc["it must name"]) == [*SEQUENCE, "EOS"]
+    app.segmented_control("f_drawn_for").set_value(0).run()
+    assert f"padding 196, causal {causal}, both {causal}." in words(app)
+
+
+def test_a_bad_second_sequence_keeps_the_picture(page) -> None:
+    app = page(f_part="Masks")
+    app.text_input("f_two").set_value("CAS1").run()
+    assert not app.exception
+    assert "Still showing CASSLGF" in app.error[0].value
+    assert len(app.get("plotly_chart")) == 4
+
+
+# Weights.
+
+
+def test_both_counts_are_the_golden_total(page, golden: dict[str, Any]) -> None:
+    app = page(f_part="Weights")
+    known = golden["transformer"]
+    values = {metric.label: metric.value for metric in app.metric}
+    assert values["By formula"] == f"{known['parameters_total']:,}"
+    assert values["Counted on the real model"] == f"{known['parameters_total']:,}"
+    hidden = 12 * known["parameters_ffn"] / known["parameters_all_layers"]
+    attention = 18 * known["parameters_attention_sublayer"] / known["parameters_all_layers"]
+    outside = known["parameters_embeddings_and_output"] / known["parameters_total"]
+    for share in (hidden, attention, outside):
+        assert f"**{share:.1%}**" in words(app)
+
+
+def test_sliders_and_presets_change_both_counts(page) -> None:
+    app = page(f_part="Weights")
+    next(button for button in app.button if button.label == "Reverse task").click().run()
+    model = Transformer(23, 23, 64, 4, 256, 2, 0.1, 18)
+    held = f"{sum(p.numel() for p in model.parameters()):,}"
+    assert [metric.value for metric in app.metric] == [held, held, "0"]
+    app.select_slider("f_n").set_value(3).run()
+    model = Transformer(23, 23, 64, 4, 256, 3, 0.1, 18)
+    held = f"{sum(p.numel() for p in model.parameters()):,}"
+    assert [metric.value for metric in app.metric] == [held, held, "0"]
+
+
+# Depth.
+
+
+def independent_norms(depth: int, pre_norm: bool) -> tuple[list[float], list[float]]:
+    """The experiment again with torch.nn layers carrying the same weights."""
+    from core.parity import copy_encoder_layer
+    from core.transformer import depth as experiment
+    from core.transformer.model import initialise
+    from core.transformer.stacks import Encoder
+
+    torch.manual_seed(0)
+    x, reading = torch.randn(4, 13, 64), torch.randn(4, 13, 64)
+    shape = ModelShape(1, 1, 64, 4, 256, depth, dropout=0.0, pre_norm=pre_norm)
+    ours = Encoder(shape)
+    initialise(ours)
+    layers = []
+    for layer in ours.layers:
+        theirs = torch.nn.TransformerEncoderLayer(
+            64, 4, 256, dropout=0.0, batch_first=True, norm_first=pre_norm
+        )
+        copy_encoder_layer(layer, theirs)
+        layers.append(theirs)
+    stream = [x]
+    for theirs in layers:
+        stream.append(theirs(stream[-1]))
+    out = torch.nn.functional.layer_norm(stream[-1], (64,)) if pre_norm else stream[-1]
+    (torch.einsum("bld,bld->", out, reading) / (4 * 13)).backward()
+    assert experiment.D_MODEL == 64
+    gradients = [
+        math.sqrt(sum(float((p.grad**2).sum()) for p in theirs.parameters())) for theirs in layers
+    ]
+    lengths = [float((s.detach() ** 2).sum(-1).sqrt().mean()) for s in stream]
+    return lengths, gradients
+
+
+def test_numbers_of_depth(page) -> None:
+    app = page(f_part="Depth", f_depth="5")
+    (post, post_g), (pre, pre_g) = independent_norms(5, False), independent_norms(5, True)
+    shown = words(app)
+    assert (
+        f"leaves post-LN with length **{post[-1]:.1f}** and pre-LN with **{pre[-1]:.1f}**" in shown
+    )
+    assert f"(in: {pre[0]:.1f})" in shown
+    assert f"**{max(post_g) / min(post_g):.1f}** times the smallest in post-LN" in shown
+    assert f"**{max(pre_g) / min(pre_g):.1f}** times in pre-LN" in shown
+    assert f"**{post_g[-1]:.1f}** against **{pre_g[-1]:.1f}**" in shown
+    assert f"post-LN (the paper): {post[0]:.2f} to {post[-1]:.2f}" in alts(app)
+    assert f"pre-LN (most models since): {pre_g[0]:.2f} to {pre_g[-1]:.2f}" in alts(app)
+
+
+# Cross-attention.
+
+
+def plain_cross_weights(
+    attention: MultiHeadAttention, x: torch.Tensor, memory: torch.Tensor
+) -> torch.Tensor:
+    """(h, n_query, n_key) by matrix products, head after head."""
+    d, h = x.shape[-1], attention.num_heads
+    w, b = attention.project_qkv.weight, attention.project_qkv.bias
+    q, k = x @ w[:d].T + b[:d], memory @ w[d : 2 * d].T + b[d : 2 * d]
+    parts = zip(q.split(d // h, -1), k.split(d // h, -1), strict=True)
+    return torch.stack([torch.softmax(a @ c.T / math.sqrt(d // h), -1) for a, c in parts])
+
+
+def test_numbers_of_untrained_cross_attention(page) -> None:
+    app = page(f_part="Cross-attention", f_seed="3", f_layer="1", f_head="2")
+    assert "Illustration only" in app.warning[0].value
+    torch.manual_seed(3)
+    model = Transformer(23, 23, 64, 4, 256, 2).eval()
+    keys, queries = (torch.tensor([RESIDUES.encode(s)]) for s in ("GILGFVFTL", SEQUENCE))
+    with torch.no_grad():
+        layer = model.decoder.layers[0]
+        x = model._embed(model.tgt_embedding, queries)
+        mask = torch.ones(1, 13, 13, dtype=torch.bool).tril()
+        x = layer.around_self(x, lambda y: layer.self_attention(y, may_attend=mask))
+        weights = plain_cross_weights(layer.cross_attention, x[0], model.encode(keys)[0])[1]
+    row, column = divmod(int(weights.argmax()), 9)
+    expected = (
+        f"strongest: {SEQUENCE[row]} {row + 1} gives {weights[row, column]:.1%} to "
+        f"{'GILGFVFTL'[column]} {column + 1}; even sharing would be {1 / 9:.1%}"
+    )
+    assert expected in words(app)
+
+
+recorded = pytest.mark.skipif(
+    not (ASSETS / "recorded_paper_run.pt").is_file(), reason="the recorded run's weights are absent"
+)
+
+
+def recorded_model() -> Transformer:
+    content = torch.load(ASSETS / "recorded_paper_run.pt", weights_only=True, map_location="cpu")
+    model = Transformer(23, 23, 64, 4, 256, 2, 0.1, 18)
+    model.load_state_dict(content["model"])
+    return model.eval()
+
+
+@recorded
+def test_numbers_of_trained_cross_attention(page) -> None:
+    app = page(f_part="Cross-attention", f_cross="Trained run", f_tlayer="2", f_thead="1")
+    model, trace = recorded_model(), Trace()
+    src = torch.tensor([RESIDUES.encode(SEQUENCE)])
+    tgt = torch.tensor([(BOS, *RESIDUES.encode(SEQUENCE[::-1]))])
+    with torch.no_grad():
+        model(src, tgt, trace=trace)
+    means = []
+    for number in (1, 2):
+        weights = trace.weights[f"decoder.{number}.cross"][0]
+        means.append(np.mean([weights[h, i, 12 - i] for h in range(4) for i in range(13)]))
+    assert "It writes **FYQEYSSRISSAC**" in words(app)
+    assert f"layer 1 {means[0]:.1%}, layer 2 {means[1]:.1%}" in words(app)
+
+
+# Decoding.
+
+
+@recorded
+@pytest.mark.parametrize("width", [1, 3])
+def test_numbers_of_a_decoding_step(page, width: int) -> None:
+    app = page(f_part="Decoding", f_beam=str(width), f_step="4")
+    table = app.dataframe[0].value
+    model, src = recorded_model(), torch.tensor([RESIDUES.encode(SEQUENCE)])
+    assert table["kept"].sum() == width
+    for row in table.itertuples(index=False):
+        begun, last = row.candidate.split(" + ")
+        token = EOS if last == "end" else RESIDUES.encode(last)[0]
+        ids = [BOS, *RESIDUES.encode(begun), token]
+        with torch.no_grad():
+            log_p = model(src, torch.tensor([ids[:-1]]))[0].log_softmax(-1)
+        each = [float(log_p[n, ids[n + 1]]) for n in range(len(ids) - 1)]
+        assert row[2] == pytest.approx(each[-1], abs=2e-4)
+        assert row[3] == pytest.approx(sum(each), abs=2e-4)
+        assert row[4] == pytest.approx(sum(each) / ((5 + len(each)) / 6) ** 0.6, abs=2e-4)
+    best = table.iloc[0]
+    assert f"**{best['candidate']} with {math.exp(best.iloc[2]):.1%}" in words(app)
+    assert list(table["score"]) == sorted(table["score"], reverse=True)
+    assert f"{SEQUENCE} → FYQEYSSRISSAC**, exactly reversed." in words(app)
+
+
+@recorded
+def test_walking_with_the_buttons(page) -> None:
+    app = page(f_part="Decoding")
+    for step in (2, 3):
+        app.button("f_forward").click().run()
+        assert not app.exception
+        assert app.slider("f_step").value == step
+        assert f"Step {step} of 14" in words(app)
+    app.button("f_back").click().run()
+    assert app.slider("f_step").value == 2
+    app.slider("f_step").set_value(14).run()
+    app.text_input("seq").set_value("CASSLGFF").run()
+    assert not app.exception
+    assert "Step 9 of 9" in words(app)
+
+
+# Checks.
+
+
+def test_parity_table_is_within_rounding_and_can_be_drawn_again(page) -> None:
+    app = page(f_part="Checks")
+    first = app.dataframe[0].value
+    assert (first["float32"] < 1e-5).all()
+    assert (first["float64"] < 1e-10).all()
+    assert "**14 of 14** are within rounding" in words(app)
+    next(button for button in app.button if button.label.startswith("Again")).click().run()
+    second = app.dataframe[0].value
+    assert (second["float64"] < 1e-10).all()
+    assert list(second["float32"]) != list(first["float32"])
