@@ -40,6 +40,11 @@ class Wishes:
             self.stop = True
         self.changed.set()
 
+    def go_away(self) -> None:
+        """Save and leave: the server, or this process, is about to end."""
+        self.leave = True
+        self.changed.set()
+
     @property
     def ends(self) -> bool:
         return self.stop or self.leave
@@ -76,8 +81,7 @@ class Control:
         beaten = 0.0
         while not self._done.wait(LISTEN_EVERY):
             if self._is_orphan():
-                self._wishes.leave = True
-                self._wishes.changed.set()
+                self._wishes.go_away()
             try:
                 db = db or connect(self._path)
                 for command in store.take_commands(db, self._run_id):

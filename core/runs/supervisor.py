@@ -21,6 +21,7 @@ from core.runs.store import ACTIVE, WAITING, Run
 from core.settings import Settings
 from core.training.recipe import Recipe, Watch, check_watched
 
+CHECKPOINT = "last.pt"
 SILENT_TOO_LONG = 30.0
 ASK_AGAIN_AFTER, FORCE_AFTER = 5.0, 10.0
 MOST_STARTED_WAITING = 3

@@ -12,25 +12,22 @@ import signal
 import sqlite3
 import sys
 import time
-import traceback
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 from core.runs import pool, store
 from core.runs.control import Control, Utilisation, Wishes, memory_of_this_process
 from core.runs.database import FILE_NAME, opened
+from core.runs.one_run import OneRun
 from core.runs.processes import Identity, from_text, own_identity
 from core.runs.recorder import Recorder
-from core.runs.store import ACTIVE, Run
-from core.runs.supervisor import checkpoint_folder
+from core.runs.store import Run
+from core.runs.supervisor import CHECKPOINT, checkpoint_folder
 from core.settings import Settings, read_settings
 from core.training.engine import Training
-from core.training.events import Failed, Finished, StepDone
 from core.training.recipe import SPRINT, Recipe, Watch
 
-CHECKPOINT = "last.pt"
 LOOK_EVERY = 2.0
 IDLE_AT_MOST = 900.0
 
@@ -79,7 +76,7 @@ class Worker:
                 if run is None:
                     self._bell.wait(LOOK_EVERY)
                 else:
-                    self._train(db, run)
+                    self._train(run)
                     idle_since = time.monotonic()
             pool.sign_off(db, self._identity)
 
@@ -96,101 +93,21 @@ class Worker:
         except sqlite3.OperationalError:
             return None  # somebody else writes; the next look is soon
 
-    def _train(self, db: sqlite3.Connection, run: Run) -> None:
+    def _train(self, run: Run) -> None:
         wishes = Wishes()
-        self._bell.on_leave = lambda: setattr(wishes, "leave", True)
+        self._bell.on_leave = wishes.go_away
         recorder = Recorder(self._path, run.id)
-        control = Control(
+        file = checkpoint_folder(self._settings, run.id) / CHECKPOINT
+        with Control(
             self._path,
             run.id,
             wishes,
             is_orphan=self.is_orphan,
             dropped=lambda: recorder.dropped,
             vitals=vitals_reader(),
-        )
-        with control:
-            state, error = self._run_to_its_end(db, run, recorder, wishes)
-        recorder.close()
+        ):
+            OneRun(self._path, run, self._identity, file, recorder, wishes).to_its_end()
         self._bell.on_leave = None
-        end(self._path, run.id, self._identity, state, error, recorder.dropped)
-
-    def _run_to_its_end(
-        self, db: sqlite3.Connection, run: Run, recorder: Recorder, wishes: Wishes
-    ) -> tuple[str, str | None]:
-        file = checkpoint_folder(self._settings, run.id) / CHECKPOINT
-        try:
-            resume = file if file.exists() else None
-            training = Training(run.recipe, watch=run.watch, resume=resume, save_to=file)
-            return self._follow(db, run, training, recorder, wishes, file)
-        except Exception as problem:
-            traceback.print_exc()
-            return "failed", f"{type(problem).__name__}: {problem}"
-
-    def _follow(
-        self,
-        db: sqlite3.Connection,
-        run: Run,
-        training: Training,
-        recorder: Recorder,
-        wishes: Wishes,
-        file: Path,
-    ) -> tuple[str, str | None]:
-        """Hand every event to the recorder and obey between two; how it ended, in words."""
-        is_running = False
-        for event in training.events():
-            recorder.put(event)
-            if isinstance(event, StepDone) and not is_running:
-                self._say(db, run, "running")
-                is_running = True
-            if isinstance(event, Finished):
-                return "finished", None
-            if isinstance(event, Failed):
-                return "failed", event.sentence
-            if wishes.pause and not wishes.ends:
-                self._pause(db, run, training, recorder, wishes, file)
-            if wishes.save or wishes.ends:
-                wishes.save = False
-                recorder.put(training.save(file))
-            if wishes.ends:
-                break
-        if wishes.stop:
-            return "stopped", None
-        return "interrupted", "The server went away; the run was saved and can go on."
-
-    def _pause(
-        self,
-        db: sqlite3.Connection,
-        run: Run,
-        training: Training,
-        recorder: Recorder,
-        wishes: Wishes,
-        file: Path,
-    ) -> None:
-        self._say(db, run, "paused")
-        while wishes.pause and not wishes.ends:
-            if wishes.save:
-                wishes.save = False
-                recorder.put(training.save(file))
-            wishes.changed.wait(1.0)
-            wishes.changed.clear()
-        if not wishes.ends:
-            self._say(db, run, "running")
-
-    def _say(self, db: sqlite3.Connection, run: Run, state: str) -> None:
-        with suppress(sqlite3.OperationalError):  # the next change of state is told again
-            store.move(db, run.id, state, come_from=ACTIVE, worker=self._identity)
-
-
-def end(
-    path: Path, run_id: int, worker: Identity, state: str, error: str | None, dropped: int
-) -> None:
-    """Write how a run ended, and keep trying for a while: this row must not be lost."""
-    for _ in range(6):
-        with suppress(sqlite3.Error), opened(path) as db:
-            store.beat(db, run_id, dropped, None)
-            store.move(db, run_id, state, come_from=ACTIVE, worker=worker, error=error)
-            return
-        time.sleep(0.5)
 
 
 def vitals_reader() -> Callable[[], dict[str, Any]]:

@@ -8,7 +8,7 @@ from core.figures.training_compare import loss_figure, overlay
 from core.runs import exports, history, store
 from core.runs.curves import smooth, smoothing_for, thin
 from core.runs.store import Run
-from core.runs.supervisor import Supervisor, checkpoint_folder
+from core.runs.supervisor import CHECKPOINT, Supervisor, checkpoint_folder
 from core.runs.view import View, follow
 from pages.parts.downloads import show_figure
 from pages.parts.training_scene import Scene
@@ -181,7 +181,7 @@ def take_away(supervisor: Supervisor, scene: Scene) -> None:
                 f"{name}.json",
                 "application/json",
             )
-            file = checkpoint_folder(supervisor.settings, run.id) / "last.pt"
+            file = checkpoint_folder(supervisor.settings, run.id) / CHECKPOINT
             if file.exists():
                 _file("Checkpoint", file.read_bytes, f"{name}.pt", "application/octet-stream")
 

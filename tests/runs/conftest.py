@@ -74,3 +74,9 @@ def one_snapshot(step: int) -> Snapshot:
     return Snapshot(
         step, tuple("<SACQ"), tuple("QCASRYE"), weights.astype(np.float16), (0.25, 0.5 + step / 100)
     )
+
+
+@pytest.fixture(autouse=True)
+def _one_thread(monkeypatch):
+    """Two threads for so small a model on a busy machine are many times slower than one."""
+    monkeypatch.setenv("ONE_RECEPTOR_THREADS", "1")

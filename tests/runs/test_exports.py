@@ -40,7 +40,7 @@ def _losses(file):
     done = subprocess.run(
         [sys.executable, file],
         cwd=REPOSITORY,
-        env={"PYTHONPATH": str(REPOSITORY), "OMP_NUM_THREADS": "1"},
+        env={"PYTHONPATH": str(REPOSITORY), "ONE_RECEPTOR_THREADS": "1"},
         capture_output=True,
         text=True,
         check=True,
