@@ -42,7 +42,7 @@ def fading(lengths: Sequence[int], shares: Mapping[str, Sequence[float]]) -> go.
         type="log", title_text="Share of the first letter", exponentformat="power", dtick=2
     )
     figure.update_layout(legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0})
-    finish(figure, height=400)
+    finish(figure, height=340)
     return figure.update_layout(margin_t=60)
 
 
@@ -54,9 +54,7 @@ def cost(
     curve_seconds: Sequence[float],
 ) -> go.Figure:
     """Measured time and memory against length, each beside an exact quadratic."""
-    figure = make_subplots(
-        rows=1, cols=2, subplot_titles=("Time (milliseconds)", "Memory of the scores (megabytes)")
-    )
+    figure = make_subplots(rows=1, cols=2, subplot_titles=("Time (ms)", "Memory (MB)"))
     longest = len(lengths) - 1
     curve_megabytes = [
         megabytes[longest] * (length / lengths[longest]) ** 2 for length in curve_lengths
@@ -90,7 +88,7 @@ def cost(
             col=column,
         )
     figure.update_xaxes(type="log", title_text="Length of the sequence", tickvals=list(lengths))
-    figure.update_yaxes(type="log", exponentformat="power")
+    figure.update_yaxes(type="log", exponentformat="power", dtick=1)
     figure.update_layout(legend={"orientation": "h", "y": 1.12, "yanchor": "bottom", "x": 0})
-    finish(figure, height=400)
+    finish(figure, height=340)
     return figure.update_layout(margin_t=80)

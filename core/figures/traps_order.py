@@ -20,10 +20,7 @@ def shuffle_differences(
     Rows are the residues in the shuffled order, columns the numbers of their vectors.
     """
     top = float(max(without_positions.max(), with_positions.max(), 1e-12))
-    titles = (
-        f"Positions off: at most {_short(without_positions.max())}",
-        f"Positions on: at most {_short(with_positions.max())}",
-    )
+    titles = ("Positions off", "Positions on")
     figure = make_subplots(rows=1, cols=2, shared_yaxes=True, subplot_titles=titles)
     for column, values in enumerate((without_positions, with_positions), 1):
         figure.add_heatmap(
@@ -34,16 +31,12 @@ def shuffle_differences(
             zmax=top,
             colorscale=SEQUENTIAL,
             showscale=column == 2,
-            colorbar={"title": "Difference", "thickness": 14},
+            colorbar={"title": "Δ", "thickness": 14},
             hovertemplate="%{y}, number %{x}: difference %{z:.3g}<extra></extra>",
             row=1,
             col=column,
         )
     figure.update_yaxes(autorange="reversed", type="category")
-    figure.update_xaxes(title_text="Number of the output vector", type="category")
-    finish(figure, height=400)
+    figure.update_xaxes(title_text="Output number", type="category", nticks=8)
+    finish(figure, height=330)
     return figure.update_layout(margin_t=30)
-
-
-def _short(value: float) -> str:
-    return "0" if value == 0 else f"{value:.1e}" if value < 1e-3 else f"{value:.2f}"

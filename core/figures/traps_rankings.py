@@ -1,4 +1,4 @@
-"""Attention received above, effect of ablation below, one bar per residue, ranks written on."""
+"""Attention received above the letters, effect of ablation below, ranks written on the bars."""
 
 from collections.abc import Sequence
 
@@ -19,20 +19,19 @@ def two_rankings(
     *,
     effect_title: str,
 ) -> go.Figure:
-    """Bars of both quantities over the same residues; the number on a bar is its rank.
+    """Two rows of bars that grow away from the letters between them; a bar carries its rank.
 
-    names: "C1", "A2", ... `received` is a share (0 to 1) and is drawn in per cent.
+    names: "C1", "A2", ... `received` is a share (0 to 1) and is drawn in per cent. The same
+    order above and below means that attention told what matters.
     """
-    figure = make_subplots(
-        rows=2,
-        cols=1,
-        shared_xaxes=True,
-        vertical_spacing=0.14,
-        subplot_titles=("Attention received (%)", effect_title),
+    figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.13)
+    rows = (
+        ("Attention received (%)", received * 100, received_ranks, BLUE),
+        (effect_title, effect, effect_ranks, ORANGE),
     )
-    rows = ((received * 100, received_ranks, BLUE), (effect, effect_ranks, ORANGE))
-    for row, (heights, places, colour) in enumerate(rows, 1):
+    for row, (title, heights, places, colour) in enumerate(rows, 1):
         figure.add_bar(
+            name=title,
             x=list(names),
             y=heights,
             marker_color=colour,
@@ -44,12 +43,17 @@ def two_rankings(
             col=1,
         )
         low, high = min(0.0, float(heights.min())), float(heights.max())
-        room = 0.22 * (high - low or 1.0)
-        figure.update_yaxes(range=[low - (room if low < 0 else 0), high + room], row=row, col=1)
-    figure.update_xaxes(type="category")
-    figure.update_layout(showlegend=False, bargap=0.25)
-    finish(figure, height=380)
-    # Room for the first subplot's title, which sits above the plotting area.
+        room = 0.3 * (high - low or 1.0)
+        limits = [low - (room if low < 0 else 0), high + room]
+        figure.update_yaxes(range=limits[:: 1 if row == 1 else -1], nticks=4, row=row, col=1)
+    figure.update_xaxes(type="category", showticklabels=True, row=1, col=1)
+    figure.update_xaxes(showticklabels=False, row=2, col=1)
+    figure.update_layout(
+        bargap=0.25,
+        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0, "itemclick": False},
+    )
+    finish(figure, height=270)
+    # Room for the legend, which names the two rows.
     return figure.update_layout(margin_t=30)
 
 

@@ -45,7 +45,7 @@ def protein_importance(model: LanguageModel, cdr3: str, hidden: int) -> Importan
         ),
         attention_from(model, chain, at[0])[:, at[1:]],
         probability_moved(model, chain, at[0], at[1:]),
-        f"share of the guess of {names[hidden - 1]} that moves",
+        f"share of the guess of {names[hidden - 1]} moved",
     )
 
 

@@ -50,7 +50,7 @@ def reverse_importance(
         ),
         torch.cat(list(crossed.values())).double().numpy(),
         (untouched - ablated).double().numpy(),
-        "nats by which the right answer becomes less likely",
+        "nats lost",
     )
 
 

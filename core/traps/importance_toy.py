@@ -35,7 +35,7 @@ def toy_importance(sequence: str) -> Importance:
         tuple(f"Head {i}, {head.name}" for i, head in enumerate(HEADS, 1)),
         np.array([received_from_others(step.weights) for step in untouched.steps]),
         np.array(effect),
-        "mean shift of the other residues' outputs",
+        "shift of the other outputs",
     )
 
 

@@ -75,6 +75,8 @@ def _network(name: str, seed: int) -> nn.Module:
         blocks = attention.project_qkv.weight.detach().chunk(3)
         for matrix in (*blocks, attention.project_out.weight.detach()):
             nn.init.xavier_uniform_(matrix, generator=generator)
+        for bias in (attention.project_qkv.bias, attention.project_out.bias):
+            nn.init.zeros_(bias)
         return attention
     kind = nn.GRU if name == GRU else nn.RNN
     network = kind(WIDTH, WIDTH, batch_first=True).double().eval()

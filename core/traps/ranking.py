@@ -64,8 +64,6 @@ def rank_correlation(a: Float[np.ndarray, " L"], b: Float[np.ndarray, " L"]) -> 
 
     nan when fewer than two values are given or one side has a single value throughout.
     """
-    if len(a) != len(b):
-        raise ValueError(f"{len(a)} and {len(b)} values cannot be ranked against each other.")
     if len(a) < 2:
         return float("nan")
     x, y = ranks(a) - (len(a) + 1) / 2, ranks(b) - (len(b) + 1) / 2
@@ -78,7 +76,7 @@ def reading(result: Importance, head: int | None = None) -> str:
     seen, matters = _leaders(result.received(head)), _leaders(result.effect)
     if matters[0] in seen:
         name = result.names[matters[0]]
-        shared = "" if len(seen) == 1 else f" (with {len(seen) - 1} others)"
+        shared = "" if len(seen) == 1 else f" (with {len(seen) - 1} other{'s' * (len(seen) > 2)})"
         return f"{name} is the most attended residue{shared}, and the one that matters most."
     place = ranks(result.effect)[seen[0]]
     who = _listed([result.names[i] for i in seen])

@@ -43,6 +43,16 @@ def show() -> None:
         "Alphabet", names, default=names[1], required=True, key="x_abc", bind="query-params"
     )
     alphabet = ALPHABETS[names.index(chosen) if chosen in names else 1]
+    supervisor = Supervisor(read_settings())
+    run = _run_of(supervisor, alphabet)
+    _start_bar(supervisor, alphabet, run)
+    if run is None:
+        _shares(alphabet)
+    else:
+        st.fragment(_watch, run_every=None if run.is_over else 1.0)(supervisor, run.id, run.is_over)
+
+
+def _shares(alphabet: Alphabet) -> None:
     ends = [a.ends / (a.blocks + a.ends) for a in ALPHABETS]
     st.markdown(
         f"#### {percent(min(ends), 1)} to {percent(max(ends), 1)} of the weights know the "
@@ -50,16 +60,6 @@ def show() -> None:
         f"all {len(ALPHABETS)}; only embeddings and output grow with the "
         f"{len(alphabet.vocabulary)} tokens (PAD, BOS, EOS and {alphabet.vocabulary.letters})."
     )
-    supervisor = Supervisor(read_settings())
-    run = _run_of(supervisor, alphabet)
-    if run is None:
-        _shares(alphabet)
-    _start_bar(supervisor, alphabet, run)
-    if run is not None:
-        st.fragment(_watch, run_every=None if run.is_over else 1.0)(supervisor, run.id, run.is_over)
-
-
-def _shares(alphabet: Alphabet) -> None:
     counts = {
         "Encoder and decoder": [a.blocks for a in ALPHABETS],
         "Embeddings and output": [a.ends for a in ALPHABETS],
@@ -160,10 +160,10 @@ def _watch(supervisor: Supervisor, run_id: int, was_over: bool) -> None:
 
 
 def _status(run: Run, view: View) -> None:
+    found = view.evaluations[-1] if view.evaluations else None
+    number = f"{found.exact:,} of {found.of:,}" if found else "Not yet tested: how many"
+    st.markdown(f"#### {number} held-out strings reversed exactly")
     words = [f"**{run.state}**", f"step {view.last_step} of {run.recipe.steps}"]
-    if view.evaluations:
-        found = view.evaluations[-1]
-        words.append(f"**{found.exact:,} of {found.of:,}** held-out strings reversed exactly")
     left = pace(view.steps, view.seconds, run.recipe.steps).seconds_left
     if left is not None and not run.is_over:
         words.append(f"{left:.0f} s left")

@@ -39,6 +39,14 @@ from core.traps.importance_protein import protein_importance
 result = protein_importance(load("trb-mini"), {sequence!r}, hidden={hidden})
 """,
 }
+MEANING = {
+    "Toy model": "Effect: how far the other residues' outputs move, on average, when nobody may "
+    "look at this one.",
+    "Trained reverse model": "Effect: by how many nats the reversed string becomes less likely "
+    "when nobody may look at this letter. Attention: cross-attention, mean over what is written.",
+    "TRB-mini, not ESM-2": "Effect: share of the guess's probability that moves when this residue "
+    "is hidden too. Attention: from the hidden place. The CDR3 stands between TRBV19 and TRBJ2-7.",
+}
 PRINT = """\
 print(result.correlation({head}))
 for row in zip(result.names, result.received({head}), result.effect):
@@ -120,10 +128,7 @@ def _picture(result: Importance, head: int | None, code: str) -> None:
     received, rho = result.received(head), result.correlation(head)
     agreement = "cannot be ranked" if np.isnan(rho) else f"ρ = {rho:+.2f}"
     words = reading(result, head)
-    st.markdown(
-        f"#### Rank correlation {agreement}\n{words} _(1 = same order, 0 = unrelated, −1 = "
-        "opposite order; the numbers on the bars are ranks.)_"
-    )
+    st.markdown(f"#### Rank correlation {agreement}\n{words}")
     places = ranks(received), ranks(result.effect)
     show_figure(
         two_rankings(
@@ -131,7 +136,7 @@ def _picture(result: Importance, head: int | None, code: str) -> None:
             received,
             result.effect,
             *places,
-            effect_title="Effect of taking it away (" + result.effect_unit + ")",
+            effect_title=f"Effect of taking it away ({result.effect_unit})",
         ),
         key="traps_importance",
         alt=f"{result.model}: attention received and effect of ablation for "
@@ -146,6 +151,10 @@ def _picture(result: Importance, head: int | None, code: str) -> None:
             }
         ),
         code=code + PRINT.format(head=head if head is not None else ""),
+    )
+    st.caption(
+        f"{MEANING[result.model]} Numbers on the bars are ranks. Rank correlation: 1 = same "
+        "order, 0 = unrelated, −1 = opposite order (Spearman)."
     )
     _all_heads(result)
 

@@ -5,6 +5,7 @@ import streamlit as st
 
 from core.figures.traps_order import shuffle_differences
 from core.traps.order_toy import Shuffle, shuffle_toy
+from core.traps.question import ROUNDING
 from pages.parts.controls import sequence_box
 from pages.parts.downloads import show_figure
 from pages.parts.traps_words import myth
@@ -28,29 +29,16 @@ def show() -> None:
         "A Transformer knows the order of a sequence.",
         "Only through positional encoding: without it, shuffling the input shuffles the output.",
     )
-    left, middle, right = st.columns([2, 2, 2], vertical_alignment="bottom")
+    left, middle, right, last = st.columns([3, 3, 2, 2], vertical_alignment="bottom")
     with left:
         sequence = sequence_box().sequence
     model = middle.selectbox("Model", [TOY, ENCODER], key="x_order", bind="query-params")
-    with right.container(horizontal=True, vertical_alignment="center"):
-        st.button("Shuffle again", icon=":material/shuffle:", on_click=_next_shuffle)
-        causal = st.toggle("Causal mask", key="x_causal", bind="query-params")
     seed = int(
-        middle.number_input(
-            "Shuffle number",
-            0,
-            MOST_SHUFFLES,
-            0,
-            key="x_seed",
-            bind="query-params",
-        )
+        right.number_input("Shuffle", 0, MOST_SHUFFLES, 0, key="x_seed", bind="query-params") or 0
     )
-    result = _shuffled(model or TOY, sequence, seed, causal)
-    _picture(result, model or TOY, causal, sequence, seed)
-
-
-def _next_shuffle() -> None:
-    st.session_state["x_seed"] = (st.session_state.get("x_seed", 0) + 1) % (MOST_SHUFFLES + 1)
+    causal = last.toggle("Causal mask", key="x_causal", bind="query-params")
+    seed = min(max(seed, 0), MOST_SHUFFLES)
+    _picture(_shuffled(model or TOY, sequence, seed, causal), model or TOY, causal, sequence, seed)
 
 
 def _shuffled(model: str, sequence: str, seed: int, causal: bool) -> Shuffle:
@@ -63,13 +51,16 @@ def _shuffled(model: str, sequence: str, seed: int, causal: bool) -> Shuffle:
 
 def _picture(result: Shuffle, model: str, causal: bool, sequence: str, seed: int) -> None:
     off, on = float(result.without_positions.max()), float(result.with_positions.max())
-    if off < 1e-9:
-        number, words = f"{off:.1e}", "off: only rounding; the same vectors, shuffled."
+    if off < ROUNDING:
+        number, words = f"{off:.1e}", "the outputs are the same vectors, shuffled (rounding only)"
     else:
-        number, words = f"{off:.2f}", "off, with a causal mask: who is hidden tells the order."
+        number, words = (
+            f"{off:.2f}",
+            "the causal mask tells the order: what is hidden depends on it",
+        )
     words = (
-        f"{result.letters} → {result.shuffled}. Largest difference with positions {words} "
-        f"With positions on it is {on:.2f}."
+        f"{result.letters} → {result.shuffled}. With positions off {words}; with positions on "
+        f"they differ by up to {on:.2f}."
     )
     st.markdown(f"#### {number} with positions off, {on:.2f} with positions on\n{words}")
     show_figure(

@@ -54,7 +54,7 @@ def show() -> None:
     )
 
 
-@st.cache_data(show_spinner="Counting …")
+@st.cache_data(show_spinner="Building the models without memory and counting …")
 def _counts() -> "tuple[tuple[Count, ...], tuple[str, ...]]":
     from core.traps.weights import ROLES, count_all
 
