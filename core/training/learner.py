@@ -17,7 +17,7 @@ from torch import Tensor
 from core.alphabet import PAD
 from core.training.dropout import CheapDropout
 from core.training.model import build_model
-from core.training.optimisers import clip_gradients, make_adam
+from core.training.optimisers import clip_gradients, make_optimisers
 from core.training.parallel import World, average, share_gradients
 from core.training.recipe import Recipe
 from core.training.reverse_task import Batch, draw_batch
@@ -37,7 +37,7 @@ class Learner:
             self.model, device, self.world, some_unused=not recipe.cross_attention
         )
         self._rate = torch.zeros((), device=device)
-        self.optimiser = make_adam(list(self.model.parameters()), recipe, self._rate)
+        self.optimisers = make_optimisers(self.model, recipe, self._rate)
         self.generator = torch.Generator(device).manual_seed(recipe.seed)
         self._dropout_generator = torch.Generator()
         self._seed_dropout()
@@ -51,12 +51,13 @@ class Learner:
         """One step: draw, forward, backward, clip, change the weights, log. No number is read."""
         self._rate.copy_(self._rates.index_select(0, self._taken).squeeze(0))
         batch = draw_batch(self.recipe, self.recipe.batch, self.generator)
-        self.optimiser.zero_grad(set_to_none=True)
+        self.model.zero_grad(set_to_none=True)
         with self._dropout():
             loss = self._loss(batch)
         loss.backward()
         norm = clip_gradients(self.model, self.recipe.clip_norm)
-        self.optimiser.step()
+        for optimiser in self.optimisers:
+            optimiser.step()
         logged = torch.stack([average(loss.detach(), self.world), norm]).unsqueeze(1)
         self._logs.index_copy_(1, self._taken, logged)
         self._taken.add_(1)
@@ -70,7 +71,7 @@ class Learner:
         on_cuda = self.device.type == "cuda"
         return {
             "model": self.model.state_dict(),
-            "optimiser": self.optimiser.state_dict(),
+            "optimisers": [optimiser.state_dict() for optimiser in self.optimisers],
             "generator": self.generator.get_state(),
             "dropout": self._dropout_generator.get_state(),
             "device_dropout": torch.cuda.get_rng_state(self.device) if on_cuda else None,
@@ -80,9 +81,10 @@ class Learner:
     def restore(self, state: dict[str, Any]) -> None:
         """Take over a `state`; the following updates are those that would have come after it."""
         self.model.load_state_dict(state["model"])
-        self.optimiser.load_state_dict(state["optimiser"])
-        for group in self.optimiser.param_groups:
-            group["lr"] = self._rate  # loading put a copy in its place
+        for optimiser, saved in zip(self.optimisers, state["optimisers"], strict=True):
+            optimiser.load_state_dict(saved)
+            for group in optimiser.param_groups:
+                group["lr"] = self._rate  # loading put a copy in its place
         self.generator.set_state(state["generator"])
         self._dropout_generator.set_state(state["dropout"])
         if self.device.type == "cuda" and state["device_dropout"] is not None:

@@ -51,6 +51,12 @@ NUMBERS: dict[str, Setting] = {
     "epsilon": Setting(
         "Epsilon", "Keeps Adam from dividing by zero where gradients vanish.", 1e-12, 1e-2
     ),
+    "muon_factor": Setting(
+        "Muon factor",
+        "With Muon, the matrices inside the layers learn at this many times the learning rate.",
+        0.01,
+        100.0,
+    ),
     "label_smoothing": Setting(
         "Label smoothing",
         "The target gives this share of its certainty to all letters, so the loss levels off "
@@ -78,6 +84,20 @@ NUMBERS: dict[str, Setting] = {
     ),
     "d_ff": Setting("Feed-forward width d_ff", "Hidden units of each position's network.", 1, 1024),
     "num_layers": Setting("Layers", "Encoder layers, and as many decoder layers.", 1, 6),
+    "embedding_scale": Setting(
+        "Embedding scale",
+        "Letters start as vectors this many times their usual length; short ones let the model "
+        "notice positions first.",
+        0.0,
+        10.0,
+    ),
+    "branch_scale": Setting(
+        "Branch scale",
+        "The last matrix of every sublayer starts this many times its usual size; at 0 a layer "
+        "begins by handing on what it got.",
+        0.0,
+        10.0,
+    ),
     "min_length": Setting("Shortest string", "Strings have at least this many letters.", 1, 64),
     "max_length": Setting("Longest string", "Strings have at most this many letters.", 1, 64),
     "beam": Setting(

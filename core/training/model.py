@@ -5,6 +5,8 @@ from torch import nn
 
 from core.alphabet import Vocabulary
 from core.training.recipe import Recipe
+from core.transformer.attention import MultiHeadAttention
+from core.transformer.feed_forward import PositionwiseFeedForward
 from core.transformer.model import Transformer
 
 PLAIN_DEVIATION = 0.02
@@ -33,6 +35,7 @@ def build_model(recipe: Recipe) -> Transformer:
         )
         if not recipe.xavier:
             _draw_plainly(model)
+    _scale(model, recipe)
     return model
 
 
@@ -40,3 +43,14 @@ def _draw_plainly(model: nn.Module) -> None:
     for parameter in model.parameters():
         if parameter.dim() > 1:
             nn.init.normal_(parameter, std=PLAIN_DEVIATION)
+
+
+@torch.no_grad()
+def _scale(model: Transformer, recipe: Recipe) -> None:
+    for embedding in (model.src_embedding, model.tgt_embedding):
+        embedding.weight.mul_(recipe.embedding_scale)
+    for module in model.modules():
+        if isinstance(module, MultiHeadAttention):
+            module.project_out.weight.mul_(recipe.branch_scale)
+        elif isinstance(module, PositionwiseFeedForward):
+            module.narrow.weight.mul_(recipe.branch_scale)

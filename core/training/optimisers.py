@@ -1,18 +1,35 @@
-"""The optimiser of a recipe, driven by one learning-rate tensor, and gradient clipping.
+"""The optimisers of a recipe, driven by one learning-rate tensor, and gradient clipping.
 
-Neither asks the device for a number, so a CUDA graph can hold both.
+None asks the device for a number, so a CUDA graph can hold them.
 """
+
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn.utils import clip_grads_with_norm_, get_total_norm
 
+from core.training.muon import Muon
 from core.training.recipe import Recipe
 
+_FUSED = "project_qkv.weight"
 
-def make_adam(
-    parameters: list[nn.Parameter], recipe: Recipe, rate: Tensor
-) -> torch.optim.Optimizer:
+
+def make_optimisers(model: nn.Module, recipe: Recipe, rate: Tensor) -> list[torch.optim.Optimizer]:
+    """Adam for everything, or Muon for the layers' matrices and Adam for the rest."""
+    named = dict(model.named_parameters())
+    if recipe.optimiser == "adam":
+        return [_adam(list(named.values()), recipe, rate)]
+    inside = {n: p for n, p in named.items() if p.dim() == 2 and n.startswith(("enc", "dec"))}
+    groups: list[dict[str, Any]] = [
+        {"params": [p for n, p in inside.items() if n.endswith(_FUSED)], "blocks": 3},
+        {"params": [p for n, p in inside.items() if not n.endswith(_FUSED)]},
+    ]
+    rest = [p for n, p in named.items() if n not in inside]
+    return [Muon(groups, rate, recipe.muon_factor), _adam(rest, recipe, rate)]
+
+
+def _adam(parameters: list[nn.Parameter], recipe: Recipe, rate: Tensor) -> torch.optim.Optimizer:
     """Fused Adam that reads its learning rate from `rate` (Kingma and Ba 2015, algorithm 1)."""
     return torch.optim.Adam(
         parameters,

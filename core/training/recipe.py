@@ -78,6 +78,7 @@ class Recipe(_FromJson):
     beta1: float = 0.9
     beta2: float = 0.98
     epsilon: float = 1e-9
+    muon_factor: float = 1.0
     label_smoothing: float = 0.1
     clip_norm: float = 1.0
     dropout: float = 0.1
@@ -85,6 +86,8 @@ class Recipe(_FromJson):
     num_heads: int = 4
     d_ff: int = 256
     num_layers: int = 2
+    embedding_scale: float = 1.0
+    branch_scale: float = 1.0
     letters: str = AMINO_ACIDS
     min_length: int = 8
     max_length: int = 16
@@ -212,11 +215,16 @@ PAPER = Recipe()
 SPRINT = replace(
     PAPER,
     name="sprint",
-    steps=400,
+    steps=150,
     batch=32,
     schedule="linear",
-    warmup=50,
+    warmup=10,
     peak=7e-3,
+    final_fraction=0.0,
+    optimiser="muon",
+    muon_factor=1.4,
     dropout=0.0,
+    embedding_scale=0.1,
+    branch_scale=0.0,
 )
 RECIPES = {recipe.name: recipe for recipe in (PAPER, SPRINT)}
