@@ -105,7 +105,7 @@ def test_swapping_back_is_no_edit():
 
 def test_setting_a_weight_to_its_own_value_is_no_edit():
     own = [
-        WeightEdit(index, matrix, row, column, float(getattr(head, f"w_{matrix}")[row, column]))  # noqa: E501
+        WeightEdit(index, matrix, row, column, float(getattr(head, f"w_{matrix}")[row, column]))
         for index, head in enumerate(HEADS)
         for matrix in "qkv"
         for row in range(8)
