@@ -3,7 +3,7 @@
 In: a boolean array and the letters along both sides. Out: a Plotly figure.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import plotly.graph_objects as go
@@ -19,8 +19,13 @@ def mask_grid(
     queries: Sequence[str],
     keys: Sequence[str],
     title: str,
+    short: Mapping[str, str] | None = None,
 ) -> go.Figure:
-    """A dot means: this query (row) may attend to this key (column)."""
+    """A dot means: this query (row) may attend to this key (column).
+
+    `short` replaces names that are too long for an axis; the pointer shows them in full.
+    """
+    short = short or {}
     figure = go.Figure(
         go.Heatmap(
             z=mask.astype(int),
@@ -37,12 +42,14 @@ def mask_grid(
             hovertemplate="%{customdata}<extra></extra>",
         )
     )
-    figure.update_xaxes(tickvals=list(range(len(keys))), ticktext=list(keys), tickangle=0)
-    figure.update_yaxes(
-        tickvals=list(range(len(queries))), ticktext=list(queries), autorange="reversed"
+    font = {"size": 11 if len(keys) <= 24 else 8}
+    ticks = [[short.get(name, name) for name in names] for names in (keys, queries)]
+    figure.update_xaxes(
+        tickvals=list(range(len(keys))), ticktext=ticks[0], tickangle=0, tickfont=font
     )
-    for axis in (figure.layout.xaxis, figure.layout.yaxis):
-        axis.tickfont = {"size": 11 if len(keys) <= 24 else 8}
+    figure.update_yaxes(
+        tickvals=list(range(len(queries))), ticktext=ticks[1], autorange="reversed", tickfont=font
+    )
     return finish(figure, height=min(640, 90 + 19 * len(queries)), title=title)
 
 

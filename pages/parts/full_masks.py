@@ -10,6 +10,7 @@ from pages.parts.controls import sequence_box
 from pages.parts.downloads import show_figure
 
 SECOND = "CASSLGF"
+SHORT = {"BOS": "▸", "PAD": "·"}
 CODE = """import torch
 from core.alphabet import BOS, RESIDUES
 from core.transformer.masks import causal_mask, make_masks, padding_mask
@@ -65,13 +66,16 @@ def show(sizes: Sizes, sequence: str) -> None:
         with column:
             _grid(name, mask, letters, strings)
     allowed = ", ".join(f"{name.lower()} {mask.sum()}" for name, mask in shown.items())
-    st.caption(f"Rows ask, columns are looked at. Of {longest**2} pairs are allowed: {allowed}.")
+    st.caption(
+        f"Rows ask, columns are looked at; ▸ is BOS, · is PAD. Of {longest**2} pairs are allowed: "
+        f"{allowed}."
+    )
     _shifted(sequence)
 
 
 def _grid(name: str, mask: np.ndarray, letters: list[str], strings: tuple[str, ...]) -> None:
     show_figure(
-        mask_grid(mask, letters, letters, name),
+        mask_grid(mask, letters, letters, name, SHORT),
         key=f"f_mask_{name}",
         alt=f"{name} mask, {len(letters)} by {len(letters)}: {mask.sum()} of {mask.size} pairs "
         "are allowed.",

@@ -28,7 +28,7 @@ def choose_trained() -> tuple[str, Path] | None:
         st.page_link("pages/training.py", label="Go to training")
         return None
     chosen = st.selectbox(
-        "Trained run",
+        "Trained run: its number, or the recorded one",
         list(known),
         key="f_run",
         bind="query-params",

@@ -1,0 +1,114 @@
+"""Figures of the full Transformer, by their data."""
+
+import numpy as np
+import pytest
+
+from core.figures.architecture import DrawnBox, architecture
+from core.figures.masks import mask_grid
+from core.figures.parameters import weight_treemap
+from core.figures.positions import (
+    encoding_heatmap,
+    period_curve,
+    score_map,
+    similarity_curve,
+    waves,
+)
+from core.figures.transformer_attention import cross_map
+from core.figures.transformer_decoding import candidate_bars
+from core.figures.transformer_depth import norms_by_layer
+
+BOXES = [
+    DrawnBox("in", "CASS", "encoder", "tokens", "in"),
+    DrawnBox("self", "Self-attention", "encoder", "attention", "self", repeated=True),
+    DrawnBox("out", "BOS", "decoder", "tokens", "out", faded=True),
+    DrawnBox("cross", "Cross-attention", "decoder", "attention", "cross", repeated=True),
+    DrawnBox("head", "Generator", "decoder", "head", "head"),
+]
+
+
+def test_every_box_is_one_bar_with_its_key() -> None:
+    figure = architecture(BOXES, "cross", "cross", 7)
+    bars = figure.data[0]
+    assert list(bars.customdata) == [box.key for box in BOXES]
+    assert list(bars.y) == [0, 1, 0, 1, 2]
+    assert list(bars.selectedpoints) == [3]
+    labels = [annotation.text for annotation in figure.layout.annotations]
+    for box in BOXES:
+        assert box.label in labels
+    assert labels.count("7 ×") == 2
+    faded = next(a for a in figure.layout.annotations if a.text == "BOS")
+    drawn = next(a for a in figure.layout.annotations if a.text == "CASS")
+    assert faded.font.color != drawn.font.color
+
+
+def test_a_mask_says_who_may_look_at_whom() -> None:
+    mask = np.tril(np.ones((3, 3), dtype=bool))
+    grid = mask_grid(mask, ["BOS", "C", "A"], ["BOS", "C", "A"], "Causal", {"BOS": "▸"}).data[0]
+    assert (np.array(grid.z) == mask).all()
+    assert grid.customdata[2][0] == "A (position 3) may look at BOS (position 1)"
+    assert grid.customdata[0][1] == "BOS (position 1) may not look at C (position 2)"
+    assert (np.array(grid.text) == np.where(mask, "•", "")).all()
+
+
+def test_a_treemap_adds_up_inside_out() -> None:
+    paths = ["Source embedding", "Encoder/Layer 1/Norms", "Encoder/Layer 2/Norms", "Generator"]
+    tree = weight_treemap(paths, [100, 3, 4, 50], "All").data[0]
+    values = dict(zip(tree.ids, tree.values, strict=True))
+    parents = dict(zip(tree.ids, tree.parents, strict=True))
+    assert values == {
+        "All": 157,
+        "Source embedding": 100,
+        "Encoder": 7,
+        "Encoder/Layer 1": 3,
+        "Encoder/Layer 1/Norms": 3,
+        "Encoder/Layer 2": 4,
+        "Encoder/Layer 2/Norms": 4,
+        "Generator": 50,
+    }
+    for node, parent in parents.items():
+        if node in {"Encoder", "Encoder/Layer 1", "All"}:
+            inside = [values[n] for n, p in parents.items() if p == node]
+            assert sum(inside) == values[node]
+        assert parent == "" or parent in values
+
+
+def test_positions_show_what_they_are_given() -> None:
+    table = np.arange(12.0).reshape(3, 4) / 12
+    assert (np.array(encoding_heatmap(table).data[0].z) == table).all()
+    assert list(similarity_curve(table[0]).data[0].y) == list(table[0])
+    periods = period_curve([0, 2], np.array([6.3, 60.0]))
+    assert list(periods.data[0].x) == [0, 2]
+    assert periods.layout.yaxis.type == "log"
+    scores = score_map(np.array([[-2.0, 1.0], [0.0, 1.5]]), "t").data[0]
+    assert (scores.zmin, scores.zmax) == (-2, 2)
+
+
+def test_waves_mark_whole_positions_only() -> None:
+    positions = np.array([0, 0.5, 1, 1.5, 2])
+    figure = waves(positions, [positions * 2, positions * 3], ["a", "b"], 2)
+    assert [trace.name for trace in figure.data[::2]] == ["a", "b"]
+    assert list(figure.data[3].x) == [0, 1]
+    assert list(figure.data[3].y) == [0, 3]
+    assert figure.data[0].line.dash != figure.data[2].line.dash
+
+
+def test_norms_start_at_the_layer_they_belong_to() -> None:
+    figure = norms_by_layer({"post": np.array([1.0, 2]), "pre": np.array([3.0, 4])}, 1, "t")
+    assert [list(trace.x) for trace in figure.data] == [[1, 2], [1, 2]]
+    assert [list(trace.y) for trace in figure.data] == [[1, 2], [3, 4]]
+
+
+def test_cross_map_names_both_letters() -> None:
+    weights = np.array([[0.25, 0.75]])
+    drawn = cross_map(weights, ["C"], ["G", "I"], "asks", "answers").data[0]
+    assert drawn.customdata[0][1] == "C 1 gives I 2"
+    assert drawn.zmin == 0
+    assert drawn.zmax == 0.75
+
+
+@pytest.mark.parametrize("kept", [[True, False], [False, True]])
+def test_kept_candidates_are_ticked_not_only_coloured(kept: list[bool]) -> None:
+    figure = candidate_bars(["F + Y", "F + I"], [0.9, 0.1], [-0.1, -2.3], kept)
+    ticked = [text.startswith("✓ ") for text in figure.layout.yaxis.ticktext]
+    assert ticked == kept
+    assert list(figure.data[0].x) == [0.9, 0.1]
