@@ -81,7 +81,7 @@ def _run_of(supervisor: Supervisor, alphabet: Alphabet) -> Run | None:
     """The run of this alphabet that this visitor started, or the one that the link names."""
     started: dict[str, int] = st.session_state.setdefault(_RUN, {})
     asked = st.query_params.get("x_run", "")
-    run_id = started.get(alphabet.name) or (int(asked) if asked.isdecimal() else None)
+    run_id = started.get(alphabet.name) or _run_number(asked)
     if run_id is None:
         return None
     with supervisor.reading() as db:
@@ -89,6 +89,11 @@ def _run_of(supervisor: Supervisor, alphabet: Alphabet) -> Run | None:
     if run is not None and run.recipe.letters == alphabet.vocabulary.letters:
         return run
     return None
+
+
+def _run_number(text: str) -> int | None:
+    # Nine digits at most: SQLite refuses numbers beyond 64 bits with an error, not an answer.
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= 9 else None
 
 
 def _start_bar(supervisor: Supervisor, alphabet: Alphabet, run: Run | None) -> None:
