@@ -10,7 +10,7 @@ from pages.parts.training_controls import say_what_happened, start_bar, steering
 from pages.parts.training_explained import explained
 from pages.parts.training_runs import runs_table, take_away
 from pages.parts.training_scene import choose_run, scene_of
-from pages.parts.training_stage import closer_look, stage
+from pages.parts.training_stage import stage
 
 open_page("training", "Press Start, and watch it learn.")
 
@@ -18,9 +18,6 @@ supervisor = Supervisor(read_settings())
 # Under a test of the page alone there is no server that a worker could serve.
 supervisor.look(keep_warm=st.runtime.exists())
 say_what_happened()
-trouble = supervisor.trouble()
-if trouble:
-    st.warning(f"No run can start at the moment. {trouble}")
 
 text, buttons = st.columns([1, 3], vertical_alignment="bottom")
 with text:
@@ -45,15 +42,13 @@ stage(supervisor, run_id, following=following)
 
 section = st.segmented_control(
     "More",
-    ["What you see", "Look closer", "Runs", "Take away"],
+    ["What you see", "Runs", "Take away"],
     key="r_more",
     bind="query-params",
     label_visibility="collapsed",
 )
 if section == "What you see" and scene is not None:
     explained(scene)
-elif section == "Look closer" and scene is not None:
-    closer_look(scene)
 elif section == "Runs":
     runs_table(supervisor)
 elif section == "Take away" and scene is not None:

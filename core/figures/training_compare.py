@@ -16,16 +16,19 @@ DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 
 def overlay(
     names: Sequence[str],
-    steps: Sequence[Int[np.ndarray, " n"]],
-    values: Sequence[Float[np.ndarray, " n"]],
+    along: Sequence[Float[np.ndarray, "..."]],
+    values: Sequence[Float[np.ndarray, "..."]],
     *,
     title: str,
     x_title: str = "Step",
     floors: Sequence[float] = (),
 ) -> go.Figure:
-    """One line per run; each differs in colour and in dash. `floors` are drawn once each."""
+    """One line per run against `along` (steps or seconds); each differs in colour and in dash.
+
+    The runs may differ in length. Equal `floors` are drawn once.
+    """
     figure = go.Figure()
-    for at, (name, x, y) in enumerate(zip(names, steps, values, strict=True)):
+    for at, (name, x, y) in enumerate(zip(names, along, values, strict=True)):
         line = {
             "color": CATEGORICAL[at % len(CATEGORICAL)],
             "dash": DASHES[at % len(DASHES)],
@@ -51,7 +54,11 @@ def loss_figure(
     """The loss of one run as a still figure: raw, smoothed and floor."""
     floors = [] if floor is None else [floor]
     figure = overlay(
-        [f"{name}, smoothed"], [steps], [smoothed], title="Loss (nats per letter)", floors=floors
+        [f"{name}, smoothed"],
+        [steps.astype(float)],
+        [smoothed],
+        title="Loss (nats per letter)",
+        floors=floors,
     )
     figure.add_scatter(
         x=steps, y=raw, name="raw", mode="lines", opacity=0.5, line={"color": GREY, "width": 1}

@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.training.limits import NUMBERS, SWITCHES
+from core.training.limits import NUMBERS, SWITCHES, Setting
 from core.training.recipe import OPTIMISERS, RECIPES, SCHEDULES, Recipe
 
 PRESETS = {"Paper": "paper", "Sprint": "sprint"}
@@ -50,12 +50,15 @@ _CHOICES = {
 def recipe_form() -> Recipe | None:
     """Draw the form in the current container; the recipe, or None after saying what is wrong."""
     preset = _preset_choice()
+    damaged = _damaged(preset)
     with st.popover("Every setting", icon=":material/tune:"):
         st.caption(_WHAT_PRESETS_ARE)
         changes = _settings(preset)
     with st.popover("Break it", icon=":material/heart_broken:"):
         st.caption("Take one part away and watch what no longer works.")
         changes |= _breaks()
+    if damaged:
+        st.warning(" ".join(damaged))
     try:
         changed = {name: value for name, value in changes.items() if value != _of(preset, name)}
         name = preset.name if not changed else f"{preset.name}, changed"
@@ -63,6 +66,32 @@ def recipe_form() -> Recipe | None:
     except ValueError as problem:
         st.error(str(problem), icon=":material/error:")
         return None
+
+
+def taken_away(recipe: Recipe) -> list[str]:
+    """What this recipe does without, as "No causal mask: why it matters" sentences."""
+    return [
+        f"{label}: {_WHAT_BREAKS[key][0].lower()}{_WHAT_BREAKS[key][1:]}"
+        for key, (label, change) in BREAKS.items()
+        if all(_of(recipe, name) == value for name, value in change.items())
+    ]
+
+
+def _damaged(preset: Recipe) -> list[str]:
+    """A sentence for each number in the address that cannot be used; its default stands in."""
+    return [
+        f"{setting.label} in the address must be a number from {setting.low:g} to "
+        f"{setting.high:,g}; it is {_of(preset, name):g} here."
+        for name, setting in NUMBERS.items()
+        if not _is_within(st.query_params.get(_key(preset, name)), setting)
+    ]
+
+
+def _is_within(text: str | None, setting: Setting) -> bool:
+    try:
+        return text is None or setting.low <= float(text) <= setting.high
+    except ValueError:
+        return False
 
 
 def _preset_choice() -> Recipe:

@@ -1,5 +1,7 @@
 """The table of all runs: compare, rename, delete, take away."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -92,60 +94,77 @@ def _or_say(action: "object") -> None:
 def _compare(supervisor: Supervisor, runs: list[Run]) -> None:
     with supervisor.reading() as db:
         views = [follow(db, run) for run in runs]
-    what = st.segmented_control(
-        "Compare", ["Loss", "Exact"], default="Loss", required=True, key="r_compare"
-    )
-    names = [f"{run.id} {run.name}" for run in runs]
-    if what == "Loss":
-        figure, words, table = _losses(names, runs, views)
-    else:
-        figure, words, table = _exactness(names, views)
-    show_figure(figure, key="compare_runs", alt=words, table=table)
-
-
-def _losses(names: list[str], runs: list[Run], views: list[View]) -> tuple:
-    kept = [thin(view.steps, view.losses) for view in views]
-    smoothed = [
-        smooth(view.losses, smoothing_for(run.recipe.steps))
-        for view, run in zip(views, runs, strict=True)
+    with st.container(horizontal=True):
+        what = st.segmented_control(
+            "Compare", ["Loss", "Exact"], default="Loss", required=True, key="r_compare"
+        )
+        against = st.segmented_control(
+            "against", ["Steps", "Seconds"], default="Steps", required=True, key="r_against"
+        )
+    curves = [
+        _loss_curve(run, view) if what == "Loss" else _exact_curve(run, view)
+        for run, view in zip(runs, views, strict=True)
     ]
+    label = "Smoothed loss (nats per letter)" if what == "Loss" else "Held-out strings exact"
+    by_seconds = against == "Seconds"
     figure = overlay(
-        names,
-        [view.steps[at] for view, at in zip(views, kept, strict=True)],
-        [values[at] for values, at in zip(smoothed, kept, strict=True)],
-        title="Smoothed loss (nats per letter)",
-        floors=[run.about["smoothing_floor"] for run in runs if "smoothing_floor" in run.about],
+        [curve.name for curve in curves],
+        [curve.seconds if by_seconds else curve.steps.astype(float) for curve in curves],
+        [curve.values for curve in curves],
+        title=label,
+        x_title="Seconds of training" if by_seconds else "Step",
+        floors=[floor for run in runs if what == "Loss" and (floor := _floor(run)) is not None],
     )
-    ends = [
-        f"{name} ends at {values[-1]:.3f}"
-        for name, values in zip(names, smoothed, strict=True)
-        if len(values)
-    ]
-    table = pd.concat(
-        [
-            pd.DataFrame({"run": name, "step": view.steps, "loss": view.losses})
-            for name, view in zip(names, views, strict=True)
-        ]
-    )
-    return figure, f"Smoothed loss by step of {len(names)} runs: {'; '.join(ends)}.", table
+    ends = [f"{curve.name} ends at {curve.values[-1]:.3f}" for curve in curves if len(curve.steps)]
+    words = f"{label} of {len(runs)} runs: {'; '.join(ends)}."
+    show_figure(figure, key="compare_runs", alt=words, table=lambda: _table(curves))
 
 
-def _exactness(names: list[str], views: list[View]) -> tuple:
-    steps = [np.array([e.step for e in view.evaluations], dtype=int) for view in views]
-    shares = [np.array([e.exact / e.of for e in view.evaluations], dtype=float) for view in views]
-    figure = overlay(names, steps, shares, title="Held-out strings reversed exactly")
-    ends = [
-        f"{name} ends at {values[-1]:.1%}"
-        for name, values in zip(names, shares, strict=True)
-        if len(values)
-    ]
-    table = pd.concat(
+@dataclass(frozen=True, eq=False)
+class _Curve:
+    """One line to compare: values at steps and at seconds of training."""
+
+    name: str
+    steps: np.ndarray
+    seconds: np.ndarray
+    values: np.ndarray
+
+
+def _loss_curve(run: Run, view: View) -> _Curve:
+    kept = thin(view.steps, view.losses)
+    smoothed = smooth(view.losses, smoothing_for(run.recipe.steps))
+    return _Curve(_name(run), view.steps[kept], view.seconds[kept], smoothed[kept])
+
+
+def _exact_curve(run: Run, view: View) -> _Curve:
+    steps = np.array([event.step for event in view.evaluations], dtype=int)
+    shares = np.array([event.exact / event.of for event in view.evaluations], dtype=float)
+    return _Curve(_name(run), steps, np.interp(steps, view.steps, view.seconds), shares)
+
+
+def _name(run: Run) -> str:
+    return f"{run.id} {run.name}"
+
+
+def _floor(run: Run) -> float | None:
+    floor: float | None = run.about.get("smoothing_floor")
+    return floor
+
+
+def _table(curves: list[_Curve]) -> pd.DataFrame:
+    return pd.concat(
         [
-            pd.DataFrame({"run": name, "step": at, "exact": values})
-            for name, at, values in zip(names, steps, shares, strict=True)
+            pd.DataFrame(
+                {
+                    "run": curve.name,
+                    "step": curve.steps,
+                    "seconds": curve.seconds,
+                    "value": curve.values,
+                }
+            )
+            for curve in curves
         ]
     )
-    return figure, f"Share reversed exactly, {len(names)} runs: {'; '.join(ends)}.", table
 
 
 def take_away(supervisor: Supervisor, scene: Scene) -> None:

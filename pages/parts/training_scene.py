@@ -39,6 +39,7 @@ class Scene:
     run: Run | None = None
     place: int | None = None
     warm: bool = True
+    trouble: str | None = None
 
     @cached_property
     def smoothed(self) -> np.ndarray:
@@ -128,4 +129,5 @@ def _run_scene(supervisor: Supervisor, run_id: int) -> Scene | None:
         run=run,
         place=place,
         warm=place is None or supervisor.is_warm(),
+        trouble=None if place is None else supervisor.trouble(),
     )

@@ -18,6 +18,7 @@ from core.runs import published
 from core.runs.curves import pace, thin
 from core.runs.supervisor import Supervisor
 from core.training.events import Sampled, Snapshot
+from pages.parts.recipe_form import taken_away
 from pages.parts.training_scene import Scene, scene_of
 
 FILM_ROWS = 5
@@ -35,7 +36,7 @@ def stage(supervisor: Supervisor, run_id: int | None, *, following: bool) -> Non
 
 def _act(supervisor: Supervisor, run_id: int | None, state: str, alive: bool) -> None:
     if alive and run_id is not None:
-        supervisor.look(keep_warm=False)
+        supervisor.look(keep_warm=state == "queued" and st.runtime.exists())
     scene = scene_of(supervisor, run_id)
     if scene is None or (alive and not scene.moving) or _left_queue(state, scene.state):
         st.rerun()
@@ -73,6 +74,10 @@ def _status(scene: Scene) -> None:
     st.markdown(" · ".join(words) + f"  \n:small[{' · '.join(_machine_words(scene))}]")
     if scene.moving:
         st.progress(min(1.0, done / last))
+    for sentence in taken_away(scene.recipe):
+        st.markdown(f":material/heart_broken: {sentence}")
+    if scene.trouble:
+        st.warning(f"No run can start at the moment. {scene.trouble}")
     if scene.run and scene.run.error:
         st.error(scene.run.error, icon=":material/error:")
 
@@ -95,13 +100,17 @@ def _machine_words(scene: Scene) -> list[str]:
         count = about["threads"]
         threads = f", {count} thread{'s' * (count > 1)}" if about["device"] == "cpu" else ""
         words.append(f"{about['device_name']} ({about['device']}{threads})")
-    vitals = scene.run.vitals if scene.run else {}
+    vitals = scene.run.vitals if scene.run and scene.moving else {}
     if vitals.get("memory_bytes"):
         words.append(f"{vitals['memory_bytes'] / 2**20:,.0f} MiB")
     if vitals.get("gpu_memory_bytes") is not None:
         words.append(f"GPU memory {vitals['gpu_memory_bytes'] / 2**20:,.0f} MiB")
     if vitals.get("utilisation") is not None:
-        words.append(f"{vitals['utilisation']:.0%} busy")
+        words.append(f"{vitals['utilisation']:.0%} of a core")
+    if vitals.get("gpu_utilisation") is not None:
+        words.append(f"GPU {vitals['gpu_utilisation']:.0%} busy")
+    if scene.run and scene.run.dropped:
+        words.append(f"{scene.run.dropped:,} rows lost, because the disk refused them")
     return words
 
 
@@ -158,9 +167,25 @@ def _small_curves(scene: Scene, step: int) -> None:
         st.caption(_exact_words(scene, step))
         _draw(chart, "exact")
     with right:
-        st.caption("Learning rate: warm-up, then decay")
-        kept = thin(view.steps, view.learning_rates)
-        _draw(learning_rate_chart(view.steps[kept], view.learning_rates[kept], last=last), "rate")
+        _antidiagonal(scene)
+    st.caption("Learning rate: warm-up, then decay")
+    kept = thin(view.steps, view.learning_rates)
+    _draw(learning_rate_chart(view.steps[kept], view.learning_rates[kept], last=last), "rate")
+
+
+def _antidiagonal(scene: Scene) -> None:
+    trail = scene.view.trail
+    steps = np.array([step for step, _ in trail], dtype=int)
+    shares = np.array([shares for _, shares in trail], dtype=float)
+    shares = shares.reshape(len(steps), scene.recipe.num_layers)
+    st.caption("Anti-diagonal average of each layer; dashed grey: published for the last")
+    chart = antidiagonal_chart(
+        steps,
+        shares,
+        last=scene.recipe.steps,
+        published=published.ANTIDIAGONAL_OF_LAST_LAYER,
+    )
+    _draw(chart, "antidiagonal")
 
 
 def _exact_words(scene: Scene, step: int) -> str:
@@ -196,55 +221,48 @@ def _spread(samples: list[Sampled]) -> list[Sampled]:
 def _maps(scene: Scene, step: int) -> None:
     snapshot = scene.snapshot_at(step)
     if snapshot is None:
-        st.caption("Cross-attention: the first snapshot is not here yet.")
+        there_is = scene.recipe.cross_attention
+        st.caption(
+            "Cross-attention: there is no snapshot of this run yet."
+            if there_is
+            else "This model has no cross-attention to show."
+        )
         return
     share = snapshot.antidiagonal[-1]
     st.caption(
         f"Cross-attention at step {snapshot.step:,}: the last layer puts **{share:.0%}** on the "
         f"anti-diagonal (published: {published.ANTIDIAGONAL_OF_LAST_LAYER:.0%})"
     )
-    _draw(all_heads(snapshot.weights, snapshot.antidiagonal), "heads")
-
-
-def closer_look(scene: Scene) -> None:
-    """One head's map with its letters, and the anti-diagonal share of each layer over time."""
-    snapshot = scene.snapshot_at(scene.view.last_step)
-    if snapshot is None:
-        st.info("There is no snapshot yet.")
+    near = _choose_head(snapshot)
+    if near is None:
+        _draw(all_heads(snapshot.weights, snapshot.antidiagonal), "heads")
         return
-    left, right = st.columns(2, gap="medium")
-    with left:
-        _one_map(snapshot)
-    with right:
-        steps = np.array([step for step, _ in scene.view.trail], dtype=int)
-        shares = np.array([shares for _, shares in scene.view.trail], dtype=float)
-        st.caption("Anti-diagonal average by layer; the dashed line is the published one")
-        chart = antidiagonal_chart(
-            steps,
-            shares.reshape(len(steps), -1),
-            last=scene.recipe.steps,
-            published=published.ANTIDIAGONAL_OF_LAST_LAYER,
-            height=300,
-        )
-        _draw(chart, "antidiagonal")
-
-
-def _one_map(snapshot: Snapshot) -> None:
-    layers, heads = snapshot.weights.shape[:2]
-    with st.container(horizontal=True):
-        layer = st.segmented_control(
-            "Layer", range(1, layers + 1), default=layers, required=True, key="r_layer"
-        )
-        head = st.segmented_control(
-            "Head", range(1, heads + 1), default=1, required=True, key="r_head"
-        )
+    layer, head = near
     chart = one_head(
-        snapshot.weights[layer - 1, head - 1],
+        snapshot.weights[layer, head],
         snapshot.rows,
         snapshot.columns,
-        name=f"layer {layer}, head {head} at step {snapshot.step:,}",
+        name=f"layer {layer + 1}, head {head + 1} at step {snapshot.step:,}",
     )
     _draw(chart, "one_head")
+
+
+def _choose_head(snapshot: Snapshot) -> tuple[int, int] | None:
+    """All heads (None), or the layer and head to look at from near, counted from 0."""
+    layers, heads = snapshot.weights.shape[:2]
+    names = {
+        f"layer {layer + 1}, head {head + 1}": (layer, head)
+        for layer in range(layers)
+        for head in range(heads)
+    }
+    chosen = st.selectbox(
+        "Heads",
+        ["all heads", *names],
+        key="r_near",
+        bind="query-params",
+        label_visibility="collapsed",
+    )
+    return names.get(chosen)
 
 
 def _draw(chart: LiveChart, key: str) -> None:

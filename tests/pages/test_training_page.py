@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -102,6 +103,7 @@ def test_settings_that_do_not_fit_get_a_sentence_and_no_start(open_page):
 def test_a_damaged_setting_in_the_address_never_passes_the_limits(open_page, db, value):
     app = open_page("training", r_s_steps=value)
     assert not app.exception
+    assert any("Steps in the address must be a number" in each.value for each in app.warning)
     button(app, "Start").click().run()
     assert not app.exception
     for run in store.newest(db):
@@ -122,7 +124,7 @@ def test_a_link_shows_its_run_to_everybody(open_page, db):
     app = open_page("training", run=str(first))
     said = words(app)
     assert "the first: running" in said
-    assert "step 17 of 400" in said
+    assert f"step 17 of {SPRINT.steps}" in said
     assert "997 of 1,000" in said
     assert "the second: running" in words(open_page("training", run="latest"))
 
@@ -164,7 +166,23 @@ def test_a_run_that_failed_says_so_in_words(open_page, db):
     assert any("not a number" in error.value for error in app.error)
 
 
-@pytest.mark.parametrize("section", ["What you see", "Look closer", "Runs", "Take away"])
+def test_a_broken_recipe_says_what_was_taken_away(open_page, db):
+    recipe = replace(SPRINT, cross_attention=False, num_heads=1)
+    store.add(db, recipe, Watch(), owner="a stranger", server=own_identity())
+    said = words(open_page("training", run="latest"))
+    assert "No cross-attention: the decoder never sees the source" in said
+    assert "One head: one attention pattern" in said
+    assert "No causal mask" not in said
+
+
+def test_a_process_that_cannot_start_is_explained(open_page, db, monkeypatch):
+    monkeypatch.setattr("core.runs.pool.startup_failure", lambda *_: "No module named 'torch'")
+    add(db, state="queued")
+    app = open_page("training")
+    assert any("No module named 'torch'" in warning.value for warning in app.warning)
+
+
+@pytest.mark.parametrize("section", ["What you see", "Runs", "Take away"])
 def test_every_section_opens(open_page, db, section):
     add(db)
     for run in ("recorded", "latest"):
