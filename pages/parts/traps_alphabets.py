@@ -24,11 +24,10 @@ from core.traps.alphabets import ALPHABETS
 for alphabet in ALPHABETS:
     print(alphabet.name, len(alphabet.vocabulary), alphabet.blocks, alphabet.ends)
 
-# To train one of them, on the command line or here:
-from core.training.engine import train
 
-for event in train(ALPHABETS[{index}].recipe):
-    print(event)
+# And to train one of them (400 steps), event by event:
+# from core.training.engine import train
+# for event in train(ALPHABETS[{index}].recipe): print(event)
 """
 
 

@@ -1,14 +1,11 @@
 """Trap 1: attention received against the effect of ablation, on three models."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import streamlit as st
 
 from core.alphabet import DEFAULT_SEQUENCE, SequenceError
 from core.figures.traps_rankings import head_agreement, two_rankings
-from core.settings import ASSETS
 from core.traps.importance_toy import toy_importance
 from core.traps.ranking import Importance, ranks, reading
 from pages.parts.controls import sequence_box
@@ -17,7 +14,6 @@ from pages.parts.traps_words import myth
 
 TOY, REVERSE, PROTEIN = "Toy", "Reverse model", "TRB-mini"
 ALL_HEADS = "Mean of all heads"
-RECORDED = ASSETS / "recorded_paper_run.pt"
 CODE = {
     TOY: """\
 from core.traps.importance_toy import toy_importance
@@ -76,6 +72,11 @@ def show() -> None:
     with right:
         head = _choose_head(result)
     _picture(result, head, CODE[model].format(sequence=sequence, hidden=hidden))
+    with st.expander(
+        "The same on all three models", on_change="rerun", key="x_all", bind="query-params"
+    ) as table:
+        if table.open:
+            _all_models(sequence, hidden)
 
 
 def _hidden_place(sequence: str) -> int:
@@ -99,21 +100,18 @@ def _choose_head(result: Importance) -> int | None:
 
 def _measured(model: str, sequence: str, hidden: int) -> Importance:
     if model == REVERSE:
-        return _reverse(sequence, RECORDED)
+        return _reverse(sequence)
     return _protein(sequence, hidden) if model == PROTEIN else toy_importance(sequence)
 
 
 @st.cache_data(max_entries=64, show_spinner="Taking away one letter after the other …")
-def _reverse(sequence: str, checkpoint: Path) -> Importance:
-    from core.training.checkpoint import load_model
+def _reverse(sequence: str) -> Importance:
     from core.traps.importance_reverse import reverse_importance
+    from pages.parts.full_trained import RECORDED, trained_model
 
-    if not checkpoint.is_file():
-        raise ValueError(
-            "There is no trained reverse model here yet: train one on the training page. "
-            f"Showing the toy on {DEFAULT_SEQUENCE} instead."
-        )
-    return reverse_importance(load_model(checkpoint)[0], sequence)
+    if not RECORDED.is_file():
+        raise ValueError("There is no trained reverse model here: showing the toy instead.")
+    return reverse_importance(trained_model(RECORDED)[0], sequence)
 
 
 @st.cache_data(max_entries=64, show_spinner="Hiding one residue after the other …")
@@ -177,3 +175,27 @@ def _all_heads(result: Importance) -> None:
         alt=words,
         table=lambda: pd.DataFrame({"head": result.heads, "rank_correlation": each}),
     )
+
+
+def _all_models(sequence: str, hidden: int) -> None:
+    rows = []
+    for model in (TOY, REVERSE, PROTEIN):
+        try:
+            rows.append(_summary(_measured(model, sequence, hidden)))
+        except (SequenceError, ValueError, OSError) as problem:
+            st.caption(f"{model}: {problem}")
+    st.dataframe(pd.DataFrame(rows), hide_index=True)
+
+
+def _summary(result: Importance) -> dict[str, object]:
+    each = result.head_correlations()
+    known = each[~np.isnan(each)]
+    return {
+        "Model": result.model,
+        "Most attended": result.names[int(np.argmax(result.received()))],
+        "Matters most": result.names[int(np.argmax(result.effect))],
+        "ρ, mean of heads": round(result.correlation(), 2),
+        "ρ, worst head": round(float(known.min()), 2) if len(known) else None,
+        "ρ, best head": round(float(known.max()), 2) if len(known) else None,
+        "Heads that point the wrong way": f"{(known < 0).sum()} of {len(known)}",
+    }

@@ -59,6 +59,15 @@ def test_a_head_of_one_model_is_not_asked_of_another(open_page, model):
     assert "Rank correlation" in words(app)
 
 
+def test_one_table_compares_all_three_models(open_page):
+    app = open_page("traps", x_all="true")
+    assert not app.exception
+    table = app.dataframe[0].value
+    assert list(table["Model"]) == ["Toy model", "Trained reverse model", "TRB-mini, not ESM-2"]
+    assert table["ρ, mean of heads"].tolist()[0] == 0.46
+    assert (table["ρ, worst head"] <= table["ρ, best head"]).all()
+
+
 def test_another_sequence_moves_the_hidden_residue_inside_it(open_page):
     app = open_page("traps", x_model="TRB-mini")
     app.text_input("seq").set_value("CASS").run()
