@@ -8,6 +8,7 @@ import argparse
 import sys
 
 from core.protein import commands
+from core.protein.download import PUBLISHED
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -40,6 +41,17 @@ def build_parser() -> argparse.ArgumentParser:
             one.add_argument("--position", type=int, help="position on the chain, from 1")
             one.add_argument("--cdr3-position", type=int, help="position in the CDR3, C = 1")
         one.set_defaults(run=run)
+    many = sub.add_parser("scan-many", help="scan every receptor of a file, resumable")
+    many.add_argument("source", help="FASTA, AIRR, VDJdb, 10x, or columns v, cdr3, j or sequence")
+    many.add_argument("target", help="TSV to write; what it holds already is kept")
+    many.add_argument("--complete", action="store_true", help="add missing C104 or F118, noted")
+    _model_option(many)
+    many.set_defaults(run=commands.scan_many_command)
+    fetch = sub.add_parser("download", help="fetch the published weights of an ESM-2")
+    fetch.add_argument("name", help="esm2-8m, esm2-35m, esm2-150m or esm2-650m")
+    fetch.add_argument("--base-url", default=PUBLISHED, help=argparse.SUPPRESS)
+    fetch.set_defaults(run=commands.download_command)
+    sub.add_parser("models", help="list the models").set_defaults(run=commands.models_command)
     return parser
 
 
@@ -54,15 +66,15 @@ def _receptor_options(parser: argparse.ArgumentParser) -> None:
         "--complete", action="store_true", help="add a missing C104 or F118 to the CDR3, and say so"
     )
     receptor.add_argument("--no-leader", action="store_true", help="start at the mature chain")
-    _model_options(parser)
-    parser.add_argument("--csv", help="write the table here instead of standard output")
-
-
-def _model_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--model", default="trb-mini", help="trb-mini (default), esm2-35m, ...")
+    _model_option(parser)
     parser.add_argument(
         "--temperature", type=float, default=1.0, help="flatter above 1, sharper below (default 1)"
     )
+    parser.add_argument("--csv", help="write the table here instead of standard output")
+
+
+def _model_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--model", default="trb-mini", help="trb-mini (default), esm2-35m, ...")
 
 
 if __name__ == "__main__":

@@ -1,22 +1,27 @@
 """What the commands do; `__main__` only parses. Messages on standard error, results elsewhere."""
 
 import argparse
+import csv
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
 
 from core.protein.cards import WeightsError, model_card
 from core.protein.chain import Chain, default_chain
-from core.protein.genes import species_name
+from core.protein.download import download_steps
+from core.protein.genes import ReceptorError, species_name
 from core.protein.germline import assemble
 from core.protein.guess import guess
+from core.protein.many import ManyProgress, scan_many
 from core.protein.model import LanguageModel
 from core.protein.readout import at_temperature, p_true, pseudo_perplexity
 from core.protein.recognise import from_sequence
 from core.protein.scan import scan_steps
 from core.protein.table import scan_csv
-from core.protein.weights import load
+from core.protein.weights import available_models, load
+from core.settings import read_settings
 
 
 class BadInput(ValueError):
@@ -60,13 +65,17 @@ def model_from(options: argparse.Namespace) -> LanguageModel:
         model_card(options.model)
     except WeightsError as problem:
         raise BadInput(str(problem)) from problem
+    return load(options.model)
+
+
+def _check_temperature(options: argparse.Namespace) -> None:
     if not options.temperature > 0:
         raise BadInput(f"--temperature {options.temperature} must be above 0.")
-    return load(options.model)
 
 
 def scan_command(options: argparse.Namespace) -> int:
     """Hide every residue in turn; CSV, one row per residue."""
+    _check_temperature(options)
     chain = chain_from(options)
     model = model_from(options)
     table = np.full((len(chain), 20), np.nan)
@@ -86,6 +95,7 @@ def scan_command(options: argparse.Namespace) -> int:
 
 def guess_command(options: argparse.Namespace) -> int:
     """Hide one residue; CSV with one row."""
+    _check_temperature(options)
     chain = chain_from(options)
     position = _position(options, chain)
     model = model_from(options)
@@ -95,6 +105,64 @@ def guess_command(options: argparse.Namespace) -> int:
     _write(options.csv, scan_csv(chain, table))
     best = ", ".join(f"{letter} {p:.2f}" for letter, p in one.top())
     say(f"{model.label} at {one.residue}{position}: {best}; p(true) {one.p_true:.3f}.")
+    return 0
+
+
+def scan_many_command(options: argparse.Namespace) -> int:
+    """Scan every receptor of a file; TSV with an error column; goes on where it stopped."""
+    source, target = Path(options.source), Path(options.target)
+    if not source.is_file():
+        raise BadInput(f"There is no file {source}.")
+    model = model_from(options)
+    started = time.monotonic()
+    step = ManyProgress(0, 0, 0)
+    try:
+        for step in scan_many(model, source, target, complete=options.complete):
+            rate = (step.done - step.resumed) / max(time.monotonic() - started, 1e-9)
+            print(
+                f"\r{step.done} receptors, {step.failed} with an error, {rate:.1f} per second",
+                end="",
+                file=sys.stderr,
+                flush=True,
+            )
+    except ReceptorError as problem:
+        raise BadInput(str(problem)) from problem
+    say("")
+    if step.resumed:
+        say(f"{step.resumed} of them were in {target} already.")
+    say(f"{model.label}: {step.done} receptors written to {target}, {step.failed} with an error.")
+    return 0
+
+
+def download_command(options: argparse.Namespace) -> int:
+    """Fetch published weights, with progress; interrupt to cancel."""
+    try:
+        card = model_card(options.name)
+    except WeightsError as problem:
+        raise BadInput(str(problem)) from problem
+    settings = read_settings()
+    model = next(m for m in available_models(settings) if m.card is card)
+    if model.path:
+        say(f"{card.label} is already here: {model.path}.")
+        return 0
+    say(f"{card.label}: about {card.size_bytes / 1e6:,.0f} MB to {model.destination}.")
+    steps = download_steps(
+        card, model.destination, base_url=options.base_url, offline=settings.offline
+    )
+    for step in steps:
+        total = f" of {step.total / 1e6:,.1f}" if step.total else ""
+        print(f"\r{step.done / 1e6:,.1f}{total} MB", end="", file=sys.stderr, flush=True)
+    say(f"\n{card.label} is in {model.destination}.")
+    return 0
+
+
+def models_command(options: argparse.Namespace) -> int:
+    """List the models: name, label, size, where the weights are or would go; CSV."""
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(("name", "label", "layers", "d_model", "heads", "parameters", "bytes", "path"))
+    for model in available_models():
+        shape = (*model.card.shape, model.card.parameters, model.size_bytes)
+        writer.writerow((model.name, model.label, *shape, model.path or ""))
     return 0
 
 

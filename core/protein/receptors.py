@@ -9,7 +9,6 @@ import io
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 from core.protein.chain import Chain
 from core.protein.columns import Layout, recognise_columns, value
@@ -20,6 +19,7 @@ from core.protein.recognise import from_sequence
 MAX_CHARACTERS = 20_000_000
 MAX_RECEPTORS = 10_000
 _FALSE = {"f", "false", "no", "0", "n"}
+_GENE = re.compile(r"^(TR|TCR)?[ABGD]?(V|J)\w*\d", re.I)
 
 
 @dataclass(frozen=True)
@@ -92,8 +92,9 @@ def _records(text: str, complete: bool) -> tuple[str, Iterator[Receptor]]:
         if layout is not None:
             return layout.format, _table(layout, rows, complete)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    if all(_triple(line) for line in lines):
-        return "V CDR3 J", (_triple_line(i, line, complete) for i, line in enumerate(lines, 1))
+    triples = [triple_receptor(i, line, complete) for i, line in enumerate(lines, 1)]
+    if all(triples):
+        return "V CDR3 J", (triple for triple in triples if triple)
     if delimiter:
         raise ReceptorError(
             f"The columns “{first[:80]}” are not known here. Name them v, cdr3, j (or sequence), "
@@ -102,25 +103,26 @@ def _records(text: str, complete: bool) -> tuple[str, Iterator[Receptor]]:
     return "one chain", iter([_attempt(1, "chain", {}, lambda: from_sequence(text))])
 
 
-def _triple_line(number: int, line: str, complete: bool) -> Receptor:
-    v, cdr3, j = _triple(line)
-    return _attempt(number, line, {}, lambda: assemble(v, cdr3, j, complete=complete))
-
-
-def _triple(line: str) -> list[str]:
-    """V, CDR3, J of a line such as `TRBV19 CASSIRSSYEQYF TRBJ2-7`; [] if it is not one."""
+def triple_receptor(number: int, line: str, complete: bool) -> Receptor | None:
+    """The receptor of a line such as `TRBV19 CASSIRSSYEQYF TRBJ2-7`; None if it is not one."""
     parts = re.split(r"[\s,;]+", line.strip())
-    genes = re.compile(r"^(TR|TCR)?[ABGD]?(V|J)\w*\d", re.I)
-    is_triple = len(parts) == 3 and genes.match(parts[0]) and genes.match(parts[2])
-    return parts if is_triple else []
+    if len(parts) != 3 or not (_GENE.match(parts[0]) and _GENE.match(parts[2])):
+        return None
+    v, cdr3, j = parts
+    return _attempt(number, line.strip(), {}, lambda: assemble(v, cdr3, j, complete=complete))
 
 
 def read_fasta(text: str) -> Iterator[Receptor]:
     """One receptor per FASTA record, named by its header."""
     for number, record in enumerate(re.split(r"^\s*>", text, flags=re.M)[1:], 1):
         header, _, letters = record.partition("\n")
-        name = header.strip() or f"record {number}"
-        yield _attempt(number, name, {}, partial(from_sequence, letters, name=name))
+        yield fasta_receptor(number, header, letters)
+
+
+def fasta_receptor(number: int, header: str, letters: str) -> Receptor:
+    """One FASTA record as a receptor, errors kept in it."""
+    name = header.strip().lstrip(">").strip() or f"record {number}"
+    return _attempt(number, name, {}, lambda: from_sequence(letters, name=name))
 
 
 def _table(layout: Layout, rows: Iterator[list[str]], complete: bool) -> Iterator[Receptor]:

@@ -62,3 +62,10 @@ def scan(
     for step in scan_steps(model, chain, positions=positions, batch=batch):
         table = step.probabilities
     return table
+
+
+def scan_chains(
+    model: LanguageModel, chains: Sequence[Chain], *, batch: int = BATCH
+) -> list[Float[np.ndarray, "_ 20"]]:
+    """The tables of several chains, in their order."""
+    return [scan(model, chain, batch=batch) for chain in chains]

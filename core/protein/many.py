@@ -1,0 +1,187 @@
+"""Many receptors from a file to a table: in order, resumable, one bad record never stops the rest.
+
+In: a file in any form that `receptors.py` reads, of any length. Out: a TSV with one row per
+record, its error in a column of its own. Knows nothing of pages.
+"""
+
+import csv
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TextIO
+
+import numpy as np
+
+from core.protein.chain import Chain
+from core.protein.columns import recognise_columns
+from core.protein.genes import ReceptorError
+from core.protein.model import LanguageModel
+from core.protein.readout import p_true, pseudo_perplexity
+from core.protein.receptors import Receptor, fasta_receptor, read_row, triple_receptor
+from core.protein.scan import scan_chains
+
+COLUMNS = (
+    "row", "name", "model", "v_gene", "j_gene", "cdr3", "length", "mean_p_true",
+    "pseudo_perplexity", "cdr3_mean_p_true", "cdr3_pseudo_perplexity", "p_true", "chain", "notes",
+    "error",
+)  # fmt: skip
+# Receptors that are scanned together and then written: what a crash may cost.
+BLOCK = 32
+_LONGEST_FIELD = 100_000_000
+
+
+@dataclass(frozen=True)
+class ManyProgress:
+    """`done` records are in the output, `failed` of them with an error; `resumed` were before."""
+
+    done: int
+    failed: int
+    resumed: int
+
+
+def scan_many(
+    model: LanguageModel, source: Path, target: Path, *, complete: bool = False, block: int = BLOCK
+) -> Iterator[ManyProgress]:
+    """Scan every receptor of `source`, append to `target`, yield after each block.
+
+    What `target` holds already is kept and not computed again; a half-written last row is
+    removed. Raises ReceptorError when `target` belongs to another file or model.
+    """
+    receptors = stream_receptors(source, complete=complete)
+    done, failed = _resume(target, receptors, model)
+    resumed = done
+    yield ManyProgress(done, failed, resumed)
+    with target.open("a", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, delimiter="\t", lineterminator="\n")
+        if file.tell() == 0:
+            writer.writerow(COLUMNS)
+        while part := list(islice(receptors, block)):
+            for row in _rows(model, part):
+                writer.writerow(row)
+                failed += bool(row[-1])
+            done += len(part)
+            file.flush()
+            os.fsync(file.fileno())
+            yield ManyProgress(done, failed, resumed)
+
+
+def _rows(model: LanguageModel, receptors: list[Receptor]) -> list[list[str]]:
+    """One row per receptor; equal chains are scanned once."""
+    chains = {r.chain.sequence: r.chain for r in receptors if r.chain}
+    try:
+        tables = dict(zip(chains, scan_chains(model, list(chains.values())), strict=True))
+    except FloatingPointError as problem:
+        return [_failed(model, r, r.error or str(problem)) for r in receptors]
+    return [
+        _row(model, r, r.chain, tables[r.chain.sequence]) if r.chain else _failed(model, r, r.error)
+        for r in receptors
+    ]
+
+
+def _row(model: LanguageModel, receptor: Receptor, chain: Chain, table: np.ndarray) -> list[str]:
+    truth = p_true(table, chain)
+    inside = np.array(chain.cdr3_positions, dtype=int) - 1
+    cdr3 = Chain(chain.cdr3_sequence) if chain.cdr3 else None
+    return [
+        str(receptor.number),
+        _one_line(receptor.name),
+        model.name,
+        chain.v_gene or "",
+        chain.j_gene or "",
+        chain.cdr3_sequence,
+        str(len(chain)),
+        f"{np.nanmean(truth):.6f}",
+        f"{pseudo_perplexity(table, chain):.6f}",
+        f"{np.nanmean(truth[inside]):.6f}" if cdr3 else "",
+        f"{pseudo_perplexity(table[inside], cdr3):.6f}" if cdr3 else "",
+        " ".join(f"{p:.4f}" for p in truth),
+        chain.sequence,
+        _one_line(" ".join(chain.notes)),
+        "",
+    ]
+
+
+def _failed(model: LanguageModel, receptor: Receptor, error: str) -> list[str]:
+    empty = [""] * (len(COLUMNS) - 4)
+    return [str(receptor.number), _one_line(receptor.name), model.name, *empty, _one_line(error)]
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def stream_receptors(source: Path, *, complete: bool = False) -> Iterator[Receptor]:
+    """The receptors of a file one by one, without reading it whole.
+
+    Raises ReceptorError when its first line is neither FASTA nor a known header nor
+    `V CDR3 J`.
+    """
+    with source.open(newline="", encoding="utf-8-sig", errors="replace") as file:
+        first = next((line for line in file if line.strip()), "")
+        if not first:
+            raise ReceptorError(f"{source} is empty.")
+        if first.lstrip().startswith(">"):
+            yield from _stream_fasta(first, file)
+            return
+        delimiter = next((d for d in "\t,;" if d in first), "\t")
+        csv.field_size_limit(_LONGEST_FIELD)  # a huge field gets its own error, not the whole file
+        layout = recognise_columns(next(csv.reader([first], delimiter=delimiter)))
+        if layout is not None:
+            rows = (row for row in csv.reader(file, delimiter=delimiter) if any(row))
+            for number, row in enumerate(rows, 1):
+                yield read_row(layout, row, number, complete=complete)
+            return
+        if triple_receptor(1, first, complete) is None:
+            raise ReceptorError(
+                f"{source}: the first line “{first.strip()[:80]}” is not FASTA and names no "
+                "columns known here (v, cdr3, j; sequence; AIRR, VDJdb or 10x names)."
+            )
+        number = 0
+        for line in (first, *file):
+            if line.strip():
+                number += 1
+                yield triple_receptor(number, line, complete) or Receptor(
+                    number, line.strip()[:80], error="This line is not V gene, CDR3, J gene."
+                )
+
+
+def _stream_fasta(first: str, rest: TextIO) -> Iterator[Receptor]:
+    number, header, letters = 1, first, [""]
+    for line in rest:
+        if line.lstrip().startswith(">"):
+            yield fasta_receptor(number, header, "".join(letters))
+            number, header, letters = number + 1, line, [""]
+        else:
+            letters.append(line)
+    yield fasta_receptor(number, header, "".join(letters))
+
+
+def _resume(target: Path, receptors: Iterator[Receptor], model: LanguageModel) -> tuple[int, int]:
+    """Check what is written, cut a half row off, and step over the receptors that are done."""
+    if target.exists():
+        _drop_half_row(target)
+    if not target.exists() or target.stat().st_size == 0:
+        return 0, 0
+    done = failed = 0
+    with target.open(newline="", encoding="utf-8") as file:
+        rows = csv.reader(file, delimiter="\t")
+        if tuple(next(rows, ())) != COLUMNS:
+            raise ReceptorError(f"{target} is not an output of this command: choose another name.")
+        for row in rows:
+            receptor = next(receptors, None)
+            mine = receptor and [str(receptor.number), _one_line(receptor.name), model.name]
+            if row[:3] != mine:
+                raise ReceptorError(
+                    f"{target} holds the results of another file or model (row {row[0]}, "
+                    f"{row[1]}, {row[2]}): choose another name or delete it."
+                )
+            done, failed = done + 1, failed + bool(row[-1])
+    return done, failed
+
+
+def _drop_half_row(target: Path) -> None:
+    with target.open("rb+") as file:
+        data = file.read()
+        file.truncate(data.rfind(b"\n") + 1)
