@@ -15,16 +15,23 @@ _ROUTED = "_routed_by_entry_script"
 
 @dataclass(frozen=True)
 class Room:
-    """One page: file in `pages/`, menu title, icon, and the line that says what it shows."""
+    """One page: file in `pages/`, title, icon, the line that says what it shows, menu name."""
 
     name: str
     title: str
     icon: str
     help: str
+    menu: str = ""
 
 
 ROOMS = (
-    Room("home", "Home", ":material/home:", "What this is, and where to click first."),
+    Room(
+        "home",
+        "One Receptor",
+        ":material/home:",
+        "The Transformer, told with one T-cell receptor.",
+        menu="Home",
+    ),
     Room(
         "toy_model",
         "Toy model",
@@ -65,7 +72,7 @@ def navigate() -> Page:
         [
             st.Page(
                 f"pages/{room.name}.py",
-                title=room.title,
+                title=room.menu or room.title,
                 icon=room.icon,
                 url_path="" if room.name == "home" else room.name,
                 default=room.name == "home",
