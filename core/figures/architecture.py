@@ -7,12 +7,14 @@ one bar per box; the bar's `customdata` is the box's key.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import plotly.graph_objects as go
 
 from core.figures.palette import GREY, finish
 
 HALF_WIDTH, HALF_HEIGHT = 0.43, 0.36
+Piece = dict[str, Any]
 _COLUMN = {"encoder": 0.0, "decoder": 1.12}
 # Light enough for dark letters in both themes.
 _FILL = {
@@ -45,15 +47,18 @@ def architecture(boxes: Sequence[DrawnBox], chosen: str, crossing: str, layers: 
     `crossing` of the one that the encoder's output goes into.
     """
     levels = _levels(boxes)
-    figure = go.Figure(_bars(boxes, levels, [box.key for box in boxes].index(chosen)))
-    _labels(figure, boxes, levels)
     top = max(levels.values())
+    path, arrow = _memory(boxes, levels, levels[crossing])
+    notes, shapes = [*_labels(boxes, levels), arrow], [path]
     for side, x in _COLUMN.items():
-        on_side = [box for box in boxes if box.side == side]
-        _flow_arrows(figure, x, [levels[box.key] for box in on_side])
-        _repeat_frame(figure, x, [levels[b.key] for b in on_side if b.repeated], layers)
-        figure.add_annotation(x=x, y=top + 0.85, text=side.title(), showarrow=False)
-    _memory_arrow(figure, boxes, levels, levels[crossing])
+        repeated = [levels[box.key] for box in boxes if box.side == side and box.repeated]
+        notes += _flow_arrows(x, [levels[box.key] for box in boxes if box.side == side])
+        notes.append({"x": x, "y": top + 0.85, "text": side.title(), "showarrow": False})
+        notes.append(_times(x, repeated, layers))
+        shapes.append(_frame(x, repeated))
+    # Set at once: plotly's add_annotation checks all earlier ones again every time.
+    layout = {"annotations": notes, "shapes": shapes}
+    figure = go.Figure(_bars(boxes, levels, [box.key for box in boxes].index(chosen)), layout)
     figure.update_xaxes(visible=False, range=[-0.68, 1.8], fixedrange=True)
     figure.update_yaxes(visible=False, range=[-0.55, top + 1.15], fixedrange=True)
     return finish(figure, height=455)
@@ -91,62 +96,66 @@ def _bars(boxes: Sequence[DrawnBox], levels: dict[str, int], chosen: int) -> go.
     )
 
 
-def _labels(figure: go.Figure, boxes: Sequence[DrawnBox], levels: dict[str, int]) -> None:
+def _labels(boxes: Sequence[DrawnBox], levels: dict[str, int]) -> list[Piece]:
     """Annotations, because a click would pale the bars' own text."""
-    for box in boxes:
-        figure.add_annotation(
-            x=_COLUMN[box.side],
-            y=levels[box.key],
-            text=box.label,
-            showarrow=False,
-            font={"color": GREY if box.faded else _INK, "size": 13},
-        )
+    return [
+        {
+            "x": _COLUMN[box.side],
+            "y": levels[box.key],
+            "text": box.label,
+            "showarrow": False,
+            "font": {"color": GREY if box.faded else _INK, "size": 13},
+        }
+        for box in boxes
+    ]
 
 
-def _flow_arrows(figure: go.Figure, x: float, levels: Sequence[int]) -> None:
-    for below, above in pairwise(levels):
-        figure.add_annotation(
-            x=x, y=above - HALF_HEIGHT, ax=x, ay=below + HALF_HEIGHT, **_arrow(), text=""
-        )
+def _flow_arrows(x: float, levels: Sequence[int]) -> list[Piece]:
+    return [
+        {"x": x, "y": above - HALF_HEIGHT, "ax": x, "ay": below + HALF_HEIGHT, **_arrow()}
+        for below, above in pairwise(levels)
+    ]
 
 
-def _repeat_frame(figure: go.Figure, x: float, levels: Sequence[int], layers: int) -> None:
-    edge = HALF_WIDTH + 0.06
-    figure.add_shape(
-        type="rect",
-        x0=x - edge,
-        x1=x + edge,
-        y0=min(levels) - 0.5,
-        y1=max(levels) + 0.5,
-        line={"color": GREY, "width": 1.5, "dash": "dot"},
-        layer="below",
-    )
-    outside = x - edge - 0.02 if x == 0 else x + edge + 0.02
-    figure.add_annotation(
-        x=outside,
-        y=sum(levels) / len(levels),
-        text=f"{layers} ×",
-        showarrow=False,
-        xanchor="right" if x == 0 else "left",
-    )
+def _frame(x: float, levels: Sequence[int]) -> Piece:
+    return {
+        "type": "rect",
+        "x0": x - HALF_WIDTH - 0.06,
+        "x1": x + HALF_WIDTH + 0.06,
+        "y0": min(levels) - 0.5,
+        "y1": max(levels) + 0.5,
+        "line": {"color": GREY, "width": 1.5, "dash": "dot"},
+        "layer": "below",
+    }
 
 
-def _memory_arrow(
-    figure: go.Figure, boxes: Sequence[DrawnBox], levels: dict[str, int], cross: int
-) -> None:
+def _times(x: float, levels: Sequence[int], layers: int) -> Piece:
+    outwards = -1 if x == 0 else 1
+    return {
+        "x": x + outwards * (HALF_WIDTH + 0.08),
+        "y": sum(levels) / len(levels),
+        "text": f"{layers} ×",
+        "showarrow": False,
+        "xanchor": "right" if outwards < 0 else "left",
+    }
+
+
+def _memory(boxes: Sequence[DrawnBox], levels: dict[str, int], cross: int) -> tuple[Piece, Piece]:
     """From the top of the encoder across to the decoder's cross-attention."""
     last = max(levels[box.key] for box in boxes if box.side == "encoder")
-    middle = (_COLUMN["decoder"] - HALF_WIDTH + _COLUMN["encoder"] + HALF_WIDTH) / 2
+    right = _COLUMN["decoder"] - HALF_WIDTH
+    middle = (right + _COLUMN["encoder"] + HALF_WIDTH) / 2
     points = [(0.0, last + HALF_HEIGHT), (0.0, last + 0.75), (middle, last + 0.75), (middle, cross)]
     path = "M " + " L ".join(f"{x} {y}" for x, y in points)
-    figure.add_shape(type="path", path=path, line={"color": GREY, "width": 1.5})
-    figure.add_annotation(
-        x=_COLUMN["decoder"] - HALF_WIDTH, y=cross, ax=middle, ay=cross, **_arrow(), text=""
+    return (
+        {"type": "path", "path": path, "line": {"color": GREY, "width": 1.5}},
+        {"x": right, "y": cross, "ax": middle, "ay": cross, **_arrow()},
     )
 
 
-def _arrow() -> dict[str, object]:
+def _arrow() -> Piece:
     return {
+        "text": "",
         "xref": "x",
         "yref": "y",
         "axref": "x",

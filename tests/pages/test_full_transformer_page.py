@@ -31,24 +31,24 @@ def alts(app: AppTest) -> str:
 
 
 @pytest.fixture
-def page(open_page):
-    def opened(**query: str) -> AppTest:
+def opened(open_page):
+    def opened_with(**query: str) -> AppTest:
         app = open_page("full_transformer", **query)
         assert not app.exception
         return app
 
-    return opened
+    return opened_with
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
-def test_every_chapter_opens_by_its_link(page, chapter: str) -> None:
-    app = page(f_part=chapter)
+def test_every_chapter_opens_by_its_link(opened, chapter: str) -> None:
+    app = opened(f_part=chapter)
     assert app.segmented_control("f_part").value == chapter
     assert not app.warning or chapter == "Cross-attention"
 
 
-def test_chapters_follow_one_another(page) -> None:
-    app = page()
+def test_chapters_follow_one_another(opened) -> None:
+    app = opened()
     for chapter in CHAPTERS[1:]:
         app.button("f_next").click().run()
         assert not app.exception
@@ -56,20 +56,22 @@ def test_chapters_follow_one_another(page) -> None:
     assert not [button for button in app.button if button.key == "f_next"]
 
 
-@pytest.mark.parametrize("picture", PICTURES)
 @pytest.mark.parametrize("sequence", ["CW", "ACDEFGHIKLMNPQRSTVWY" * 3])
-def test_every_picture_of_positions_at_both_ends_of_length(
-    page, picture: str, sequence: str
-) -> None:
-    app = page(f_pic=picture, seq=sequence)
-    assert len(app.get("plotly_chart")) >= 2
+def test_every_picture_of_positions_at_both_ends_of_length(opened, sequence: str) -> None:
+    app = opened(seq=sequence)
+    for picture in PICTURES:
+        app.segmented_control("f_pic").set_value(picture).run()
+        assert not app.exception
+        assert len(app.get("plotly_chart")) >= 2
 
 
-@pytest.mark.parametrize("chapter", CHAPTERS)
-def test_the_longest_sequence_fits_every_chapter(page, chapter: str) -> None:
-    app = page(f_part=chapter, seq="ACDEFGHIKLMNPQRSTVWY" * 3)
-    if chapter == "Decoding":
-        assert "60 letters are more than the" in app.error[0].value
+def test_the_longest_sequence_fits_every_chapter(opened) -> None:
+    app = opened(seq="ACDEFGHIKLMNPQRSTVWY" * 3)
+    for chapter in CHAPTERS:
+        app.segmented_control("f_part").set_value(chapter).run()
+        assert not app.exception
+        if chapter == "Decoding":
+            assert "60 letters are more than the" in app.error[0].value
 
 
 @pytest.mark.parametrize(
@@ -87,8 +89,8 @@ def test_the_longest_sequence_fits_every_chapter(page, chapter: str) -> None:
         {"f_layer": "7", "f_part": "Cross-attention"},
     ],
 )
-def test_a_damaged_link_gives_the_default_and_a_sentence(page, damage: dict[str, str]) -> None:
-    app = page(**damage)
+def test_a_damaged_link_gives_the_default_and_a_sentence(opened, damage: dict[str, str]) -> None:
+    app = opened(**damage)
     name = next(iter(damage))
     assert any(name in warning.value for warning in app.warning)
     assert len(app.get("plotly_chart")) >= 1
@@ -163,19 +165,22 @@ def test_shapes_and_counts_of_every_box_are_the_real_modules(monkeypatch) -> Non
     }
 
 
-@pytest.mark.parametrize("box", BOXES, ids=lambda box: box.title)
-def test_every_box_opens_with_its_numbers(page, box: Any) -> None:
-    app = page(f_box=box.title, f_d="64", f_h="4", f_ff="256", f_n="3", f_b="5")
+def test_every_box_opens_with_its_numbers(opened) -> None:
+    app = opened(f_d="64", f_h="4", f_ff="256", f_n="3", f_b="5")
     shape = ModelShape(10_000, 8_000, 64, 4, 256, 3)
-    sizes, shown = Sizes(5, 13, 14, shape), words(app)
-    for name, axes in box.part.flow:
-        numbers = "\u00a0×\u00a0".join(f"{n:,}" for n in sizes.of(axes))
-        assert f"| {name} | ({', '.join(a.replace('_', chr(92) + '_') for a in axes)}) | " in shown
-        assert numbers in shown
-    count = box.part.count(shape)
-    assert f"**{count:,}** weights" in shown
-    if box.repeated:
-        assert f"{3 * count:,} in all" in shown
+    sizes = Sizes(5, 13, 14, shape)
+    for box in BOXES:
+        app.selectbox("f_box").set_value(box.title).run()
+        assert not app.exception
+        shown = words(app)
+        for name, axes in box.part.flow:
+            numbers = "\u00a0×\u00a0".join(f"{n:,}" for n in sizes.of(axes))
+            escaped = ", ".join(axis.replace("_", r"\_") for axis in axes)
+            assert f"| {name} | ({escaped}) | {numbers} |" in shown
+        count = box.part.count(shape)
+        assert f"**{count:,}** weights" in shown
+        if box.repeated:
+            assert f"{3 * count:,} in all" in shown
 
 
 def test_sources_are_those_of_the_classes_that_run() -> None:
@@ -186,10 +191,11 @@ def test_sources_are_those_of_the_classes_that_run() -> None:
     assert all(len(source) > 100 for source in by_title.values())
 
 
-def test_families_grey_out_what_they_lack(page) -> None:
+def test_families_grey_out_what_they_lack(opened) -> None:
     expected = {"encoder-decoder": 0, "encoder-only": 11, "decoder-only": 9}
+    app = opened()
     for family in FAMILIES:
-        app = page(f_family=family.name)
+        app.segmented_control("f_family").set_value(family.name).run()
         assert family.examples in words(app)
         lacking = [box for box in BOXES if family.name not in box.members]
         assert len(lacking) == expected[family.name]
@@ -198,39 +204,39 @@ def test_families_grey_out_what_they_lack(page) -> None:
 # Positions.
 
 
-def test_numbers_of_the_table_and_of_the_waves(page) -> None:
+def test_numbers_of_the_table_and_of_the_waves(opened) -> None:
     row = [math.sin(1), math.cos(1), math.sin(10000 ** (-2 / 32)), math.cos(10000 ** (-2 / 32))]
     shown = ", ".join(f"{value:.3f}" for value in row)
-    app = page(f_pic="Table", f_pd="32", f_pl="20")
+    app = opened(f_pic="Table", f_pd="32", f_pl="20")
     assert f"Position 1 begins {shown}" in words(app)
     assert "Positions 0 to 19 by 32 dimensions" in alts(app)
-    app = page(f_pic="Waves", f_pd="32")
+    app = opened(f_pic="Waves", f_pd="32")
     assert f"dimension 14 repeats after {2 * math.pi * 10000 ** (14 / 32):,.1f}" in words(app)
-    app = page(f_pic="Periods", f_rd="128")
+    app = opened(f_pic="Periods", f_rd="128")
     assert f"to {2 * math.pi * 10000 ** (126 / 128):,.1f}" in words(app)
 
 
-def test_numbers_of_similarity_and_rotation(page) -> None:
+def test_numbers_of_similarity_and_rotation(opened) -> None:
     angles = np.array([0, 1, 10])[:, None] * 10000.0 ** (-np.arange(0, 64, 2) / 64)
     codes = np.concatenate([np.sin(angles), np.cos(angles)], 1)
     cosine = codes @ codes[0] / np.linalg.norm(codes, axis=1) / np.linalg.norm(codes[0])
-    app = page(f_pic="Similarity", f_rd="64")
+    app = opened(f_pic="Similarity", f_rd="64")
     assert f"1 apart {cosine[1]:.4f}, 10 apart {cosine[2]:.4f}" in words(app)
-    app = page(f_pic="Rotation", f_shift="7", f_pd="8")
+    app = opened(f_pic="Rotation", f_shift="7", f_pd="8")
     error = float(re.search(r"Largest difference: (\S+)", words(app))[1])
     assert error < 1e-12
     turns = [math.degrees(7 * 10000 ** (-i / 8)) % 360 for i in (0, 6)]
     assert f"from {turns[0]:.1f}° down to {turns[1]:.2g}°" in words(app)
 
 
-def test_numbers_of_the_toys_waves(page) -> None:
-    app = page(f_pic="Toy")
+def test_numbers_of_the_toys_waves(opened) -> None:
+    app = opened(f_pic="Toy")
     assert f"{2 * math.pi:.2f}, {6 * math.pi:.2f}" in words(app)
     last = ", ".join(f"{f(12 / s):.3f}" for s in (1, 3) for f in (math.sin, math.cos))
     assert f"The last residue holds {last}." in alts(app)
 
 
-def test_numbers_of_rotary(page) -> None:
+def test_numbers_of_rotary(opened) -> None:
     query, key = np.random.default_rng(0).normal(size=(2, 32))
     frequency = 10000.0 ** (-np.arange(0, 32, 2) / 32)
     turn = np.exp(1j * np.arange(13)[:, None] * frequency)
@@ -240,7 +246,7 @@ def test_numbers_of_rotary(page) -> None:
     table = np.stack([np.sin(angles), np.cos(angles)], 2).reshape(13, 32)
     added = (query + table) @ (key + table).T
     spread = max(np.ptp(np.diagonal(added, d)) for d in range(-12, 13))
-    app = page(f_pic="Learned and rotary")
+    app = opened(f_pic="Learned and rotary")
     assert f"scores {scores.min():.2f} to {scores.max():.2f}" in alts(app)
     assert f"with added sinusoids by **{spread:.2f}**" in words(app)
     assert float(re.search(r"differ there by at most \*\*(\S+)\*\*", words(app))[1]) < 1e-12
@@ -249,8 +255,8 @@ def test_numbers_of_rotary(page) -> None:
 # Masks.
 
 
-def test_numbers_of_the_masks(page) -> None:
-    app = page(f_part="Masks", seq="CASSIRSSYEQYF", f_two="CASS")
+def test_numbers_of_the_masks(opened) -> None:
+    app = opened(f_part="Masks", seq="CASSIRSSYEQYF", f_two="CASS")
     length, real = 14, 5
     both = sum(1 for q in range(length) for k in range(length) if k <= q and k < real)
     causal = length * (length + 1) // 2
@@ -263,8 +269,8 @@ def test_numbers_of_the_masks(page) -> None:
     assert f"padding 196, causal {causal}, both {causal}." in words(app)
 
 
-def test_a_bad_second_sequence_keeps_the_picture(page) -> None:
-    app = page(f_part="Masks")
+def test_a_bad_second_sequence_keeps_the_picture(opened) -> None:
+    app = opened(f_part="Masks")
     app.text_input("f_two").set_value("CAS1").run()
     assert not app.exception
     assert "Still showing CASSLGF" in app.error[0].value
@@ -274,8 +280,8 @@ def test_a_bad_second_sequence_keeps_the_picture(page) -> None:
 # Weights.
 
 
-def test_both_counts_are_the_golden_total(page, golden: dict[str, Any]) -> None:
-    app = page(f_part="Weights")
+def test_both_counts_are_the_golden_total(opened, golden: dict[str, Any]) -> None:
+    app = opened(f_part="Weights")
     known = golden["transformer"]
     values = {metric.label: metric.value for metric in app.metric}
     assert values["By formula"] == f"{known['parameters_total']:,}"
@@ -287,8 +293,8 @@ def test_both_counts_are_the_golden_total(page, golden: dict[str, Any]) -> None:
         assert f"**{share:.1%}**" in words(app)
 
 
-def test_sliders_and_presets_change_both_counts(page) -> None:
-    app = page(f_part="Weights")
+def test_sliders_and_presets_change_both_counts(opened) -> None:
+    app = opened(f_part="Weights")
     next(button for button in app.button if button.label == "Reverse task").click().run()
     model = Transformer(23, 23, 64, 4, 256, 2, 0.1, 18)
     held = f"{sum(p.numel() for p in model.parameters()):,}"
@@ -334,8 +340,8 @@ def independent_norms(depth: int, pre_norm: bool) -> tuple[list[float], list[flo
     return lengths, gradients
 
 
-def test_numbers_of_depth(page) -> None:
-    app = page(f_part="Depth", f_depth="5")
+def test_numbers_of_depth(opened) -> None:
+    app = opened(f_part="Depth", f_depth="5")
     (post, post_g), (pre, pre_g) = independent_norms(5, False), independent_norms(5, True)
     shown = words(app)
     assert (
@@ -363,8 +369,8 @@ def plain_cross_weights(
     return torch.stack([torch.softmax(a @ c.T / math.sqrt(d // h), -1) for a, c in parts])
 
 
-def test_numbers_of_untrained_cross_attention(page) -> None:
-    app = page(f_part="Cross-attention", f_seed="3", f_layer="1", f_head="2")
+def test_numbers_of_untrained_cross_attention(opened) -> None:
+    app = opened(f_part="Cross-attention", f_seed="3", f_layer="1", f_head="2")
     assert "Illustration only" in app.warning[0].value
     torch.manual_seed(3)
     model = Transformer(23, 23, 64, 4, 256, 2).eval()
@@ -396,8 +402,8 @@ def recorded_model() -> Transformer:
 
 
 @recorded
-def test_numbers_of_trained_cross_attention(page) -> None:
-    app = page(f_part="Cross-attention", f_cross="Trained run", f_tlayer="2", f_thead="1")
+def test_numbers_of_trained_cross_attention(opened) -> None:
+    app = opened(f_part="Cross-attention", f_cross="Trained run", f_tlayer="2", f_thead="1")
     model, trace = recorded_model(), Trace()
     src = torch.tensor([RESIDUES.encode(SEQUENCE)])
     tgt = torch.tensor([(BOS, *RESIDUES.encode(SEQUENCE[::-1]))])
@@ -416,8 +422,8 @@ def test_numbers_of_trained_cross_attention(page) -> None:
 
 @recorded
 @pytest.mark.parametrize("width", [1, 3])
-def test_numbers_of_a_decoding_step(page, width: int) -> None:
-    app = page(f_part="Decoding", f_beam=str(width), f_step="4")
+def test_numbers_of_a_decoding_step(opened, width: int) -> None:
+    app = opened(f_part="Decoding", f_beam=str(width), f_step="4")
     table = app.dataframe[0].value
     model, src = recorded_model(), torch.tensor([RESIDUES.encode(SEQUENCE)])
     assert table["kept"].sum() == width
@@ -438,8 +444,8 @@ def test_numbers_of_a_decoding_step(page, width: int) -> None:
 
 
 @recorded
-def test_walking_with_the_buttons(page) -> None:
-    app = page(f_part="Decoding")
+def test_walking_with_the_buttons(opened) -> None:
+    app = opened(f_part="Decoding")
     for step in (2, 3):
         app.button("f_forward").click().run()
         assert not app.exception
@@ -456,8 +462,8 @@ def test_walking_with_the_buttons(page) -> None:
 # Checks.
 
 
-def test_parity_table_is_within_rounding_and_can_be_drawn_again(page) -> None:
-    app = page(f_part="Checks")
+def test_parity_table_is_within_rounding_and_can_be_drawn_again(opened) -> None:
+    app = opened(f_part="Checks")
     first = app.dataframe[0].value
     assert (first["float32"] < 1e-5).all()
     assert (first["float64"] < 1e-10).all()
