@@ -6,9 +6,11 @@ Results go to standard output (CSV) or a file, messages to standard error. Exit 
 
 import argparse
 import sys
+from dataclasses import fields
 
 from core.protein import commands
 from core.protein.download import PUBLISHED
+from core.protein.train_mini import MiniRecipe
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -51,6 +53,7 @@ def build_parser() -> argparse.ArgumentParser:
     fetch.add_argument("name", help="esm2-8m, esm2-35m, esm2-150m or esm2-650m")
     fetch.add_argument("--base-url", default=PUBLISHED, help=argparse.SUPPRESS)
     fetch.set_defaults(run=commands.download_command)
+    _train_options(sub.add_parser("train-mini", help="train a TRB-mini on simulated receptors"))
     sub.add_parser("models", help="list the models").set_defaults(run=commands.models_command)
     return parser
 
@@ -71,6 +74,16 @@ def _receptor_options(parser: argparse.ArgumentParser) -> None:
         "--temperature", type=float, default=1.0, help="flatter above 1, sharper below (default 1)"
     )
     parser.add_argument("--csv", help="write the table here instead of standard output")
+
+
+def _train_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("receptors", help="what olga-generate_sequences --humanTRB wrote")
+    parser.add_argument("target", help="weight file to write")
+    for setting in fields(MiniRecipe):
+        option = "--" + setting.name.replace("_", "-")
+        kind = type(setting.default)
+        parser.add_argument(option, type=kind, default=setting.default, help="(%(default)s)")
+    parser.set_defaults(run=commands.train_mini_command)
 
 
 def _model_option(parser: argparse.ArgumentParser) -> None:

@@ -97,6 +97,15 @@ class Chain:
             raise ValueError(f"Position {position} is outside this chain: 1 to {len(self)}.")
         return position - 1 + START_TOKENS
 
+    def position_of(self, token: int) -> int:
+        """1-based position of the residue at a token index: the inverse of `token_index`.
+
+        Raises ValueError for the start and end tokens.
+        """
+        position = token - START_TOKENS + 1
+        self.token_index(position)
+        return position
+
     @property
     def residue_tokens(self) -> slice:
         """The part of a token row that holds the residues, without start and end tokens."""

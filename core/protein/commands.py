@@ -2,8 +2,10 @@
 
 import argparse
 import csv
+import json
 import sys
 import time
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +21,9 @@ from core.protein.model import LanguageModel
 from core.protein.readout import at_temperature, p_true, pseudo_perplexity
 from core.protein.recognise import from_sequence
 from core.protein.scan import scan_steps
+from core.protein.simulated import simulated_chains
 from core.protein.table import scan_csv
+from core.protein.train_mini import MiniRecipe, train_mini
 from core.protein.weights import available_models, load
 from core.settings import read_settings
 
@@ -153,6 +157,20 @@ def download_command(options: argparse.Namespace) -> int:
         total = f" of {step.total / 1e6:,.1f}" if step.total else ""
         print(f"\r{step.done / 1e6:,.1f}{total} MB", end="", file=sys.stderr, flush=True)
     say(f"\n{card.label} is in {model.destination}.")
+    return 0
+
+
+def train_mini_command(options: argparse.Namespace) -> int:
+    """Train a TRB-mini from simulated receptors; JSON lines on standard output."""
+    chains = list(simulated_chains(Path(options.receptors), options.seed))
+    say(f"{len(chains)} chains from {options.receptors}.")
+    names = [field.name for field in fields(MiniRecipe)]
+    try:
+        recipe = MiniRecipe(**{name: getattr(options, name) for name in names})
+        for event in train_mini(chains, recipe, Path(options.target)):
+            print(json.dumps(event), flush=True)
+    except ValueError as problem:
+        raise BadInput(str(problem)) from problem
     return 0
 
 
