@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.parts.esm_compare import compare_section
+from pages.parts.esm_compare import KINDS, compare_section
 from pages.parts.esm_guess import guess_section
 from pages.parts.esm_inside import attention_section, same_letter_section
 from pages.parts.esm_lab import lab_section
@@ -30,16 +30,21 @@ say_what_is_damaged(
         "e_model": ("model", lambda text: text in MODEL_LABELS.values()),
         "e_show": ("section", lambda text: text in SECTIONS),
         "e_view": ("picture", lambda text: text in PICTURES),
+        "e_with": ("comparison", lambda text: text in KINDS),
         "e_temp": ("temperature", number(0.2, 3.0)),
         "e_vote": ("vote", lambda text: text in {"true", "false"}),
     }
 )
 
 chain, model_name = receptor_and_model()
-say_what_is_damaged({"e_at": ("residue", whole_number(1, len(chain)))})
+inside = whole_number(1, len(chain))
+say_what_is_damaged({"e_at": ("residue", inside), "e_mp": ("position", inside)})
 guess_section(chain, model_name)
 notes_of(chain)
 model = loaded_model(model_name)
+if model is not None:
+    layers, heads = whole_number(1, model.num_layers), whole_number(1, model.num_heads)
+    say_what_is_damaged({"e_layer": ("layer", layers), "e_head": ("head", heads)})
 shown = st.segmented_control(
     "Look further",
     list(SECTIONS),

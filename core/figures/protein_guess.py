@@ -40,11 +40,6 @@ def probability_bars(
                 "pattern": {"shape": ["/" if t else "" for t in true], "fgcolor": "white"},
                 "line": {"color": VERMILION, "width": [2 if t else 0 for t in true]},
             },
-            text=[_bar_label(n, v, true_letter, voted) for n, v in zip(names, values, strict=True)],
-            textposition="outside",
-            textfont={"size": 13},
-            constraintext="none",
-            cliponaxis=False,
             showlegend=False,
             hovertemplate="%{y}: p = %{x:.4f}<extra></extra>",
         )
@@ -53,8 +48,15 @@ def probability_bars(
     if reference is not None:
         figure.add_trace(_diamonds(reference[0], names, [float(reference[1][i]) for i in order]))
         largest = max(largest, float(reference[1].max()))
-    figure.update_xaxes(title="probability", range=[0, largest * 1.3], nticks=5)
-    figure.update_yaxes(type="category", tickfont={"size": 14}, dtick=1, autorange="reversed")
+    figure.update_xaxes(title="probability", range=[0, largest * 1.04], nticks=6)
+    figure.update_yaxes(
+        type="category",
+        tickvals=names,
+        ticktext=[_tick(n, v, true_letter, voted) for n, v in zip(names, values, strict=True)],
+        tickfont={"size": 13},
+        autorange="reversed",
+        showgrid=False,
+    )
     figure.update_layout(bargap=0.25, legend={"orientation": "h", "y": 1.08, "x": 0})
     return finish(figure, height=410 if reference is None else 430)
 
@@ -127,11 +129,12 @@ def _diamonds(name: str, letters: list[str], values: list[float]) -> go.Scatter:
     )
 
 
-def _bar_label(name: str, value: float, true_letter: str | None, voted: str | None) -> str:
-    words = [f"{value:.3f}"]
-    words += ["true"] if name == true_letter else []
-    words += ["your vote"] if name == voted else []
-    return " · ".join(words) if len(words) == 1 else f"<b>{' · '.join(words)}</b>"
+def _tick(name: str, value: float, true_letter: str | None, voted: str | None) -> str:
+    """The letter and its number, with what else is to be said of it, at the foot of its bar."""
+    words = ["true"] if name == true_letter else []
+    words += ["vote"] if name == voted else []
+    text = " ".join([*words, name, f"{value:.3f}"])
+    return f"<b>{text}</b>" if words else text
 
 
 def _plain(text: str) -> str:

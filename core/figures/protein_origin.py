@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float, Integer
 
-from core.figures.palette import CATEGORICAL, GREEN, SKY, VERMILION, finish
+from core.figures.palette import CATEGORICAL, GREEN, GREY, SKY, VERMILION, finish
 
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 _SYMBOLS = ("circle", "diamond", "square", "x", "triangle-up", "star")
@@ -38,7 +38,12 @@ def origin_plot(
         )
         mean = float(np.mean(values))
         figure.add_shape(
-            type="line", x0=column - 0.38, x1=column + 0.38, y0=mean, y1=mean, line={"width": 3}
+            type="line",
+            x0=column - 0.38,
+            x1=column + 0.38,
+            y0=mean,
+            y1=mean,
+            line={"width": 3, "color": GREY},
         )
     figure.update_xaxes(
         tickvals=list(range(len(groups))),
@@ -85,7 +90,7 @@ def roc_curve(
         line={"color": CATEGORICAL[0], "width": 3},
     )
     figure.add_scatter(
-        x=[0, 1], y=[0, 1], mode="lines", name="chance", line={"dash": "dash", "color": "#8a8f98"}
+        x=[0, 1], y=[0, 1], mode="lines", name="chance", line={"dash": "dash", "color": GREY}
     )
     figure.update_xaxes(title="false positives / all negatives", range=[0, 1])
     figure.update_yaxes(title="true positives / all positives", range=[0, 1.02])
@@ -115,4 +120,4 @@ def confusion_map(labels: Sequence[str], counts: Integer[np.ndarray, "k k"]) -> 
 
 def _spread(n: int) -> np.ndarray:
     """Fixed horizontal offsets so that equal values do not hide each other."""
-    return ((np.arange(n) * 0.618) % 1.0 - 0.5) * (0.5 if n > 1 else 0.0)
+    return (np.arange(n) + 0.5) / n * 0.76 - 0.42 if n > 1 else np.zeros(n)

@@ -147,6 +147,14 @@ def _show_pair(
         f"{biggest}.",
         table=table,
     )
+    show_figure(
+        residue_track(
+            chain.sequence, change, words.regions(chain), what="change", hover=names, height=200
+        ),
+        key="e_change",
+        alt=f"Change of p(true) from {series[0][0]} to {series[1][0]}. Largest: {biggest}.",
+        table=table,
+    )
     st.dataframe(
         table.iloc[order].round(3),
         hide_index=True,

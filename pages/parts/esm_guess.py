@@ -39,6 +39,8 @@ def guess_section(chain: Chain, model_name: str) -> None:
             position = _choose(chain, usual)
         with strip:
             _strip(chain, position)
+        if not _hidden(chain, position):
+            _published(chain, position)
     with right:
         _answer(chain, model_name, position)
 
@@ -129,7 +131,6 @@ def _answer(chain: Chain, model_name: str, position: int) -> None:
         return
     model = model_or_offer(model_name, key="guess")
     if model is None:
-        _published(chain, position)
         return
     answer = _guess(model, chain, position)
     vote = st.session_state.get("_e_ballot") if st.session_state.get(VOTE) else None
@@ -151,7 +152,6 @@ def _answer(chain: Chain, model_name: str, position: int) -> None:
         table=_bars_table(answer, chance),
         code=words.guess_code(chain, model_name, position),
     )
-    _published(chain, position)
 
 
 def _chance(chain: Chain, position: int) -> tuple[str, np.ndarray] | None:

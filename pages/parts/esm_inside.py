@@ -16,8 +16,6 @@ from pages.parts.downloads import show_figure
 if TYPE_CHECKING:
     from core.protein.model import LanguageModel
 
-_OFFSETS = range(-6, 7)
-
 
 @st.fragment
 def attention_section(chain: Chain, model: "LanguageModel") -> None:
@@ -82,15 +80,15 @@ def _row(chain: Chain, row: np.ndarray, position: int, code: str) -> None:
 
 
 def _habit(weights: np.ndarray) -> str:
-    """The neighbour at a fixed distance that gets most of this head's attention on average."""
-    usable = [offset for offset in _OFFSETS if abs(offset) < len(weights)]
-    means = {offset: float(np.diagonal(weights, offset).mean()) for offset in usable}
+    """At which distance this head looks most, on average over the chain."""
+    reach = max(1, len(weights) // 2)
+    means = {
+        offset: float(np.diagonal(weights, offset).mean()) for offset in range(1 - reach, reach)
+    }
     best = max(means, key=means.__getitem__)
-    whom = (
-        "itself" if best == 0 else f"the residue {abs(best)} place{'s' * (abs(best) > 1)} "
-        f"{'after' if best > 0 else 'before'}"
-    )  # fmt: skip
-    return f"Among near neighbours it looks most at {whom} (mean weight {means[best]:.3f})."
+    places = f"{abs(best)} place{'s' if abs(best) > 1 else ''} {'after' if best > 0 else 'before'}"
+    whom = "at itself" if best == 0 else f"{places} itself"
+    return f"On average a residue looks most {whom} (weight {means[best]:.3f})."
 
 
 def _attention_code(chain: Chain, model_name: str, layer: int, head: int) -> str:
@@ -126,7 +124,8 @@ def same_letter_section(chain: Chain, model: "LanguageModel") -> None:
     st.markdown(
         f"**{found.letter}** stands at {len(found.positions)} places. Going in, its vectors have "
         f"a mean cosine similarity of **{mean[0]:.3f}**; after the last layer ({len(mean) - 1}) "
-        f"it is **{mean[-1]:.3f}**. Only the surroundings made the difference."
+        f"it is **{mean[-1]:.3f}**, and the lowest, after layer {int(mean.argmin())}, is "
+        f"**{mean.min():.3f}**. Only the surroundings made the difference."
     )
     show_figure(
         similarity_by_layer(pairs, cosines),

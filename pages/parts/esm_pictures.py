@@ -33,7 +33,7 @@ def pictures_for(chain: Chain) -> list[str]:
 
 def _track(chain: Chain, model_name: str, table: np.ndarray) -> None:
     truth = readout.p_true(table, chain)
-    low = [words.residue_name(chain, i + 1) for i in np.argsort(truth)[:3]]
+    low = [words.residue_name(chain, int(i) + 1) for i in np.argsort(truth)[:3]]
     _show_track(
         chain,
         model_name,
@@ -47,7 +47,7 @@ def _track(chain: Chain, model_name: str, table: np.ndarray) -> None:
 
 def _entropy(chain: Chain, model_name: str, table: np.ndarray) -> None:
     bits = readout.entropy_bits(table)
-    high = [words.residue_name(chain, i + 1) for i in np.argsort(-bits)[:3]]
+    high = [words.residue_name(chain, int(i) + 1) for i in np.argsort(-bits)[:3]]
     _show_track(
         chain,
         model_name,

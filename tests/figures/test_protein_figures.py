@@ -25,25 +25,39 @@ def a_distribution() -> np.ndarray:
     return np.random.default_rng(7).dirichlet(np.ones(20))
 
 
+def ticks_of(figure) -> dict[str, str]:
+    return dict(zip(figure.layout.yaxis.tickvals, figure.layout.yaxis.ticktext, strict=True))
+
+
 def test_bars_are_sorted_and_mark_the_true_letter_by_more_than_colour():
     p = a_distribution()
-    bars = probability_bars(AMINO_ACIDS, p, "R", voted="S").data[0]
+    figure = probability_bars(AMINO_ACIDS, p, "R")
+    bars = figure.data[0]
     assert list(bars.x) == sorted(p, reverse=True)
-    at = list(bars.y).index("R")
-    assert bars.marker.pattern.shape[at] == "/"
-    assert "true" in bars.text[at]
-    assert [i for i, shape in enumerate(bars.marker.pattern.shape) if shape] == [at]
+    hatched = [n for n, shape in zip(bars.y, bars.marker.pattern.shape, strict=True) if shape]
+    assert hatched == ["R"]
+    named = [name for name, text in ticks_of(figure).items() if "true" in text]
+    assert named == ["R"]
+    assert f"{p[AMINO_ACIDS.index('R')]:.3f}" in ticks_of(figure)["R"]
 
 
 def test_bars_without_a_true_letter_mark_nothing():
-    bars = probability_bars(AMINO_ACIDS, a_distribution(), None).data[0]
-    assert not any(bars.marker.pattern.shape)
+    figure = probability_bars(AMINO_ACIDS, a_distribution(), None)
+    assert not any(figure.data[0].marker.pattern.shape)
+    assert not any("true" in text for text in ticks_of(figure).values())
 
 
 def test_a_vote_is_written_at_its_bar():
-    bars = probability_bars(AMINO_ACIDS, a_distribution(), "R", voted="W").data[0]
-    voted = [name for name, text in zip(bars.y, bars.text, strict=True) if "vote" in text]
-    assert voted == ["W"]
+    figure = probability_bars(AMINO_ACIDS, a_distribution(), "R", voted="W")
+    assert [name for name, text in ticks_of(figure).items() if "vote" in text] == ["W"]
+
+
+def test_a_reference_stands_at_the_right_letters():
+    p, other = a_distribution(), np.arange(20) / 190
+    diamonds = probability_bars(AMINO_ACIDS, p, "R", reference=("chance", other)).data[1]
+    assert diamonds.name == "chance"
+    for letter, value in zip(diamonds.y, diamonds.x, strict=True):
+        assert value == other[AMINO_ACIDS.index(letter)]
 
 
 def test_two_guesses_keep_the_letters_order_and_differ_in_pattern():

@@ -1,14 +1,18 @@
 """The protein page through the entry script, on TRB-mini."""
 
-import time
+import base64
+import json
 
 import numpy as np
 import pytest
 
 from core.alphabet import AMINO_ACIDS
+from core.protein.cards import MODELS
 from core.protein.chain import default_chain
 from core.protein.guess import guess
 from core.protein.weights import load
+from pages.parts.esm_lab import example_rows
+from pages.parts.esm_pictures import PICTURES
 from pages.parts.esm_words import PUBLISHED, chain_code, guess_code, plain, scan_code
 
 
@@ -23,14 +27,27 @@ def click(app, label: str):
     return app.run()
 
 
+def click_and_wait(app, label: str):
+    """The page after a job in the background has ended."""
+    app = click(app, label)
+    for name in ("_e_jobs", "_e_lab_job"):
+        if name in app.session_state:
+            kept = app.session_state[name]
+            for _, job in kept.values() if isinstance(kept, dict) else [kept]:
+                assert job.wait(120)
+    app.run()
+    assert not app.exception
+    return app
+
+
 def scanned(app):
     """The page after its whole-chain scan."""
-    app = click(app, "Hide each of the")
-    deadline = time.monotonic() + 60
-    while not app.metric and time.monotonic() < deadline:
-        time.sleep(0.1)
-        app.run()
-    return app
+    return click_and_wait(app, "Hide each of the")
+
+
+def figure(app, number: int) -> dict:
+    """A Plotly figure of the page as a dictionary; 0 is the chain, 1 the bars."""
+    return json.loads(app.get("plotly_chart")[number].proto.spec)
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +91,7 @@ def test_a_vote_hides_the_answer_until_reveal(open_page, true_guess):
     secret = f"{true_guess.p_true:.3f}"
     assert secret not in words_of(app)
     assert len(app.get("plotly_chart")) == 1
-    next(p for p in app.get("button_group") if p.label == "Your vote").set_value(["G"]).run()
+    next(p for p in app.get("button_group") if p.label == "Your vote").set_value("G").run()
     assert secret not in words_of(app)
     app = click(app, "Reveal")
     assert secret in words_of(app)
@@ -91,13 +108,12 @@ def test_scan_gives_the_numbers_of_the_core(open_page):
     assert shown["mean p(true)"] == "0.973"
 
 
-@pytest.mark.parametrize(
-    "view", ["p(true)", "Entropy", "Log-odds", "CDR3 logo", "Germline or junction"]
-)
-def test_every_picture_of_a_scan_opens_by_link(open_page, view):
-    app = scanned(open_page("esm", e_view=view))
-    assert not app.exception
-    assert len(app.get("plotly_chart")) == 3
+def test_every_picture_of_a_scan_opens_and_the_link_names_it(open_page):
+    app = scanned(open_page("esm", e_view="Chance alone"))
+    for view in PICTURES:
+        next(g for g in app.get("button_group") if g.label == "Picture").set_value(view).run()
+        assert not app.exception
+        assert len(app.get("plotly_chart")) == 3
 
 
 def test_temperature_flattens_without_a_new_pass(open_page):
@@ -108,33 +124,27 @@ def test_temperature_flattens_without_a_new_pass(open_page):
     assert float(app.metric[1].value) < before
 
 
-@pytest.mark.parametrize(
-    ("query", "sentence"),
-    [
-        ({"e_at": "999"}, "residue"),
-        ({"e_at": "²"}, "residue"),
-        ({"e_model": "GPT"}, "model"),
-        ({"e_show": "zz"}, "section"),
-        ({"e_view": "<script>"}, "picture"),
-        ({"e_temp": "-1"}, "temperature"),
-    ],
-)
-def test_a_damaged_link_gives_the_default_and_a_sentence(open_page, query, sentence):
-    app = open_page("esm", **query)
+def test_a_damaged_link_gives_the_defaults_and_a_sentence_for_each(open_page):
+    damaged = {"e_at": "999", "e_model": "GPT", "e_show": "zz", "e_view": "<script>"}
+    damaged |= {"e_temp": "-1", "e_with": "a cat", "e_layer": "7", "e_head": "0", "e_mp": "²"}
+    app = open_page("esm", **damaged)
     assert not app.exception
-    assert any(f"link's {sentence}" in warning.value for warning in app.warning)
-    assert "TRB-mini, not ESM-2" in words_of(app)
-
-
-@pytest.mark.parametrize(
-    "text", ["", "C", "12345", "CA*SS", "CASSJF", "ASSIRSSYEQY", "A" * 10_000, "<script>"]
-)
-def test_a_bad_cdr3_gets_a_sentence_and_the_last_chain_stays(open_page, text):
-    app = open_page("esm")
-    app.text_input("seq").set_value(text).run()
-    assert not app.exception
-    assert any("Still showing" in error.value for error in app.error)
+    said = "\n".join(warning.value for warning in app.warning)
+    for name in ("residue", "model", "section", "picture", "temperature", "comparison"):
+        assert f"link's {name}" in said
+    assert "link's layer" in said
+    assert "link's head" in said
+    assert "link's position" in said
     assert "cannot see residue 115" in words_of(app)
+
+
+def test_a_bad_cdr3_gets_a_sentence_and_the_last_chain_stays(open_page):
+    app = open_page("esm")
+    for text in ("", "C", "12345", "CA*SS", "CASSJF", "A" * 10_000, "<script>"):
+        app.text_input("seq").set_value(text).run()
+        assert not app.exception
+        assert any("Still showing" in error.value for error in app.error)
+        assert "cannot see residue 115" in words_of(app)
 
 
 def test_a_cdr3_without_its_anchors_is_completed_only_on_request(open_page):
@@ -172,14 +182,91 @@ def test_rows_are_read_and_one_of_them_shown(open_page):
     assert app.text_input("seq").value == "CASSVAGTEAFF"
 
 
+def test_a_mutation_is_scanned_beside_the_chain(open_page):
+    app = open_page("esm", e_show="Compare", e_mp="115", e_ml="A")
+    app = click_and_wait(app, "Scan the chain and its mutant")
+    before, after = (trace["name"] for trace in figure(app, 2)["data"])
+    assert (before, after) == ("R115", "A115")
+    assert "R115 becomes A115" in words_of(app)
+
+
+def test_another_receptor_is_scanned_below(open_page):
+    app = open_page("esm", e_show="Compare", e_with="another receptor")
+    app = click_and_wait(app, "Scan both chains")
+    assert "CASSVAGTEAFF" in words_of(app)
+    app.text_input("e_other").set_value("TRBV9 CAS1 TRBJ1-1").run()
+    assert not app.exception
+    assert app.error
+
+
+def test_another_model_needs_its_own_weights(open_page, monkeypatch, tmp_path):
+    monkeypatch.setenv("TORCH_HOME", str(tmp_path))
+    app = open_page("esm", e_show="Compare", e_with="another model")
+    assert not app.exception
+    assert any(button.label.startswith("Download ESM-2 8M") for button in app.button)
+
+
+def test_attention_of_a_chosen_head_is_that_of_the_core(open_page):
+    from core.protein.embeddings import attention
+
+    app = open_page("esm", e_show="Attention", e_layer="2", e_head="3")
+    assert not app.exception
+    assert "Layer 2, head 3" in words_of(app)
+    chain = default_chain()
+    weights = attention(load("trb-mini"), chain, 2)[2]
+    shown = figure(app, 3)["data"][0]["y"]
+    row = weights[chain.token_index(115), chain.residue_tokens]
+    assert np.allclose(decoded(shown), row, atol=1e-6)
+
+
+def decoded(values) -> np.ndarray:
+    """Plotly sends arrays as base64."""
+    if isinstance(values, dict):
+        return np.frombuffer(base64.b64decode(values["bdata"]), dtype=values["dtype"])
+    return np.array(values)
+
+
+def test_the_four_serines_are_alike_going_in_and_not_inside(open_page):
+    app = open_page("esm", e_show="One letter, many places")
+    assert not app.exception
+    assert "**S** stands at 4 places" in words_of(app)
+    lines = figure(app, 2)["data"]
+    assert len(lines) == 6
+    assert all(decoded(line["y"])[0] == pytest.approx(1, abs=1e-6) for line in lines)
+    assert min(decoded(line["y"]).min() for line in lines) < 0.9
+
+
+def test_the_lab_tells_made_up_classes_apart(open_page):
+    app = click(open_page("esm", e_show="In the lab"), "Try made-up receptors")
+    assert "They are no data" in words_of(app)
+    app = click_and_wait(app, "Embed and classify 60")
+    shown = {metric.label: float(metric.value) for metric in app.metric}
+    assert shown["guessing gives"] == 0.5
+    assert shown["balanced accuracy"] > 0.9
+
+
+def test_made_up_receptors_are_labelled_by_their_letters():
+    rows = [line.split("\t") for line in example_rows(11).splitlines()[1:]]
+    assert len(rows) == 11
+    assert all(("RS" in cdr3[4:]) == (label == "RS") for _, cdr3, _, label in rows)
+
+
+def test_every_model_is_listed_under_its_own_name(open_page):
+    app = open_page("esm", e_show="The models")
+    assert not app.exception
+    listed = app.dataframe[0].value
+    assert list(listed["model"]) == [card.label for card in MODELS]
+    assert load("trb-mini").fingerprint in words_of(app)
+
+
 def test_missing_weights_are_said_and_nothing_is_fetched_by_itself(
     open_page, monkeypatch, tmp_path
 ):
     monkeypatch.setenv("TORCH_HOME", str(tmp_path))
     app = open_page("esm", e_model="ESM-2 35M")
     assert not app.exception
-    assert "not on this machine" in app.info[0].value
-    assert str(tmp_path) in app.info[0].value
+    offer = next(info.value for info in app.info if "not on this machine" in info.value)
+    assert str(tmp_path) in offer
     assert any(button.label.startswith("Download ESM-2 35M") for button in app.button)
     assert not list(tmp_path.rglob("*.pt"))
 
