@@ -1,11 +1,11 @@
 """What shuffling changed: the difference of every output number, positions off and on."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
-from plotly.subplots import make_subplots
 
 from core.figures.palette import SEQUENTIAL, finish
 
@@ -20,23 +20,38 @@ def shuffle_differences(
     Rows are the residues in the shuffled order, columns the numbers of their vectors.
     """
     top = float(max(without_positions.max(), with_positions.max(), 1e-12))
-    titles = ("Positions off", "Positions on")
-    figure = make_subplots(rows=1, cols=2, shared_yaxes=True, subplot_titles=titles)
-    for column, values in enumerate((without_positions, with_positions), 1):
-        figure.add_heatmap(
-            z=values,
-            y=list(names),
-            x=[str(i) for i in range(1, values.shape[1] + 1)],
-            zmin=0,
-            zmax=top,
-            colorscale=SEQUENTIAL,
-            showscale=column == 2,
-            colorbar={"title": "Δ", "thickness": 14},
-            hovertemplate="%{y}, number %{x}: difference %{z:.3g}<extra></extra>",
-            row=1,
-            col=column,
-        )
-    figure.update_yaxes(autorange="reversed", type="category")
-    figure.update_xaxes(title_text="Output number", type="category", nticks=8)
+    left = _map(names, without_positions, top)
+    right = {**_map(names, with_positions, top), "xaxis": "x2", "yaxis": "y2"}
+    numbers = {"title": {"text": "Output number"}, "type": "category", "nticks": 8}
+    rows = {"autorange": "reversed", "type": "category"}
+    layout = {
+        "xaxis": {**numbers, "domain": [0, 0.46]},
+        "xaxis2": {**numbers, "domain": [0.54, 1], "anchor": "y2"},
+        "yaxis": rows,
+        "yaxis2": {**rows, "anchor": "x2", "matches": "y", "showticklabels": False},
+        "annotations": [_title("Positions off", 0.23), _title("Positions on", 0.77)],
+    }
+    figure = go.Figure({"data": [{**left, "showscale": False}, right], "layout": layout})
     finish(figure, height=330)
     return figure.update_layout(margin_t=30)
+
+
+def _map(
+    names: Sequence[str], values: Float[np.ndarray, "L d_model"], top: float
+) -> dict[str, Any]:
+    return {
+        "type": "heatmap",
+        "z": values,
+        "y": list(names),
+        "x": [str(i) for i in range(1, values.shape[1] + 1)],
+        "zmin": 0,
+        "zmax": top,
+        "colorscale": SEQUENTIAL,
+        "colorbar": {"title": {"text": "Δ"}, "thickness": 14},
+        "hovertemplate": "%{y}, number %{x}: difference %{z:.3g}<extra></extra>",
+    }
+
+
+def _title(text: str, x: float) -> dict[str, Any]:
+    place = {"xref": "paper", "yref": "paper", "x": x, "y": 1, "yanchor": "bottom"}
+    return {"text": text, "showarrow": False, "font": {"size": 15}, **place}

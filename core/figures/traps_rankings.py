@@ -1,11 +1,15 @@
-"""Attention received above the letters, effect of ablation below, ranks written on the bars."""
+"""Attention received above the letters, effect of ablation below, ranks written on the bars.
+
+Figures are built from one description each: adding parts one by one takes four times as long,
+and these are redrawn at every click.
+"""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
-from plotly.subplots import make_subplots
 
 from core.figures.palette import BLUE, ORANGE, finish
 
@@ -24,34 +28,23 @@ def two_rankings(
     names: "C1", "A2", ... `received` is a share (0 to 1) and is drawn in per cent. The same
     order above and below means that attention told what matters.
     """
-    figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.13)
-    rows = (
-        ("Attention received (%)", received * 100, received_ranks, BLUE),
-        (effect_title, effect, effect_ranks, ORANGE),
-    )
-    for row, (title, heights, places, colour) in enumerate(rows, 1):
-        figure.add_bar(
-            name=title,
-            x=list(names),
-            y=heights,
-            marker_color=colour,
-            text=[f"{place:g}" for place in places],
-            textposition="outside",
-            cliponaxis=False,
-            hovertemplate="%{x}: %{y:.3g}, rank %{text}<extra></extra>",
-            row=row,
-            col=1,
-        )
-        low, high = min(0.0, float(heights.min())), float(heights.max())
-        room = 0.3 * (high - low or 1.0)
-        limits = [low - (room if low < 0 else 0), high + room]
-        figure.update_yaxes(range=limits[:: 1 if row == 1 else -1], nticks=4, row=row, col=1)
-    figure.update_xaxes(type="category", showticklabels=True, row=1, col=1)
-    figure.update_xaxes(showticklabels=False, row=2, col=1)
-    figure.update_layout(
-        bargap=0.25,
-        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0, "itemclick": False},
-    )
+    per_cent = received * 100
+    above = _bars(names, per_cent, received_ranks, BLUE, "Attention received (%)")
+    below = {**_bars(names, effect, effect_ranks, ORANGE, effect_title), "xaxis": "x2"}
+    layout = {
+        "bargap": 0.25,
+        "legend": {"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0, "itemclick": False},
+        "xaxis": {"type": "category", "anchor": "y"},
+        "xaxis2": {"type": "category", "anchor": "y2", "matches": "x", "showticklabels": False},
+        "yaxis": {"domain": [0.56, 1], "range": _limits(per_cent), "nticks": 4},
+        "yaxis2": {
+            "domain": [0, 0.44],
+            "range": _limits(effect)[::-1],
+            "nticks": 4,
+            "anchor": "x2",
+        },
+    }
+    figure = go.Figure({"data": [above, {**below, "yaxis": "y2"}], "layout": layout})
     finish(figure, height=270)
     # Room for the legend, which names the two rows.
     return figure.update_layout(margin_t=30)
@@ -59,16 +52,43 @@ def two_rankings(
 
 def head_agreement(heads: Sequence[str], correlations: Float[np.ndarray, " heads"]) -> go.Figure:
     """One bar per head: its rank correlation with the effect of ablation, from -1 to 1."""
-    colours = [ORANGE if value < 0 else BLUE for value in correlations]
-    figure = go.Figure(
-        go.Bar(
-            x=list(range(1, len(heads) + 1)),
-            y=correlations,
-            marker_color=colours,
-            customdata=list(heads),
-            hovertemplate="%{customdata}: %{y:+.2f}<extra></extra>",
-        )
-    )
-    figure.update_yaxes(range=[-1, 1], title_text="Rank correlation", tickvals=[-1, 0, 1])
-    figure.update_xaxes(title_text="Head", type="category", nticks=13)
-    return finish(figure, height=220)
+    bars = {
+        "type": "bar",
+        "x": list(range(1, len(heads) + 1)),
+        "y": correlations,
+        "marker": {"color": [ORANGE if value < 0 else BLUE for value in correlations]},
+        "customdata": list(heads),
+        "hovertemplate": "%{customdata}: %{y:+.2f}<extra></extra>",
+    }
+    layout = {
+        "yaxis": {"range": [-1, 1], "title": {"text": "Rank correlation"}, "tickvals": [-1, 0, 1]},
+        "xaxis": {"title": {"text": "Head"}, "type": "category", "nticks": 13},
+    }
+    return finish(go.Figure({"data": [bars], "layout": layout}), height=220)
+
+
+def _bars(
+    names: Sequence[str],
+    heights: Float[np.ndarray, " L"],
+    places: Float[np.ndarray, " L"],
+    colour: str,
+    title: str,
+) -> dict[str, Any]:
+    return {
+        "type": "bar",
+        "name": title,
+        "x": list(names),
+        "y": heights,
+        "marker": {"color": colour},
+        "text": [f"{place:g}" for place in places],
+        "textposition": "outside",
+        "cliponaxis": False,
+        "hovertemplate": "%{x}: %{y:.3g}, rank %{text}<extra></extra>",
+    }
+
+
+def _limits(heights: Float[np.ndarray, " L"]) -> list[float]:
+    """From below the lowest bar to above the highest, with room for the ranks."""
+    low, high = min(0.0, float(heights.min())), max(0.0, float(heights.max()))
+    room = 0.3 * (high - low or 1.0)
+    return [low - room if low < 0 else low, high + room]
