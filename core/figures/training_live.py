@@ -314,7 +314,8 @@ def _zoom() -> list[dict[str, Any]]:
 
 
 def _numbers(values: Float[np.ndarray, " n"]) -> list[float | None]:
-    return [float(value) if np.isfinite(value) else None for value in values]
+    known = np.isfinite(values).tolist()
+    return [value if ok else None for value, ok in zip(values.tolist(), known, strict=True)]
 
 
 def _top_of(raw: Float[np.ndarray, " n"], published: dict[int, float]) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 import streamlit as st
 
 from core.runs import history, recorded, store
-from core.runs.curves import smooth, smoothing_for
+from core.runs.curves import smooth, smoothing_for, thin
 from core.runs.store import ACTIVE, WAITING, Run
 from core.runs.supervisor import Supervisor
 from core.runs.view import View, follow, until
@@ -41,10 +41,20 @@ class Scene:
     warm: bool = True
     trouble: str | None = None
 
+    @property
+    def age(self) -> float:
+        """Seconds since a worker first took the run; 0 while it waits."""
+        return time.time() - self.run.started if self.run and self.run.started else 0.0
+
     @cached_property
     def smoothed(self) -> np.ndarray:
         """The loss smoothed over a 200th of the run, one value per step."""
         return smooth(self.view.losses, smoothing_for(self.recipe.steps))
+
+    @cached_property
+    def drawn(self) -> np.ndarray:
+        """Which steps are drawn: few enough for a browser, every spike among them."""
+        return thin(self.view.steps, self.view.losses)
 
 
 def choose_run(supervisor: Supervisor) -> int | None:

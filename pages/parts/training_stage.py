@@ -3,7 +3,7 @@
 import time
 
 import numpy as np
-import pandas as pd
+import pyarrow as pa
 import streamlit as st
 
 from core.figures.training_live import (
@@ -15,13 +15,14 @@ from core.figures.training_live import (
 )
 from core.figures.training_maps import all_heads, antidiagonal_chart, one_head
 from core.runs import published
-from core.runs.curves import pace, thin
+from core.runs.curves import pace
 from core.runs.supervisor import Supervisor
 from core.training.events import Sampled, Snapshot
 from pages.parts.recipe_form import taken_away
 from pages.parts.training_scene import Scene, scene_of
 
 FILM_ROWS = 5
+QUICK, CALM, NEW_FOR = 0.5, 1.5, 30.0
 
 
 def stage(supervisor: Supervisor, run_id: int | None, *, following: bool) -> None:
@@ -30,15 +31,28 @@ def stage(supervisor: Supervisor, run_id: int | None, *, following: bool) -> Non
     if scene is None:
         st.info("This run was deleted.")
         return
-    alive = scene.moving and following
-    st.fragment(_act, run_every=0.5 if alive else None)(supervisor, run_id, scene.state, alive)
+    every = _redraw_every(scene) if following else None
+    st.fragment(_act, run_every=every)(supervisor, run_id, every, _buttons_for(scene))
 
 
-def _act(supervisor: Supervisor, run_id: int | None, state: str, alive: bool) -> None:
+def _redraw_every(scene: Scene) -> float | None:
+    """Seconds between two redraws: often while everything is new, then rarely, never at the end."""
+    if not scene.moving:
+        return None
+    return QUICK if scene.run is None or scene.age < NEW_FOR else CALM
+
+
+def _buttons_for(scene: Scene) -> str:
+    """States that offer the same buttons are one: only a change of this redraws the page."""
+    return "running" if scene.state == "starting" else scene.state
+
+
+def _act(supervisor: Supervisor, run_id: int | None, every: float | None, buttons: str) -> None:
+    alive = every is not None
     if alive and run_id is not None:
-        supervisor.look(keep_warm=state == "queued" and st.runtime.exists())
+        supervisor.look(keep_warm=False)
     scene = scene_of(supervisor, run_id)
-    if scene is None or (alive and not scene.moving) or _left_queue(state, scene.state):
+    if scene is None or (alive and (every, buttons) != (_redraw_every(scene), _buttons_for(scene))):
         st.rerun()
         return
     _status(scene)
@@ -52,10 +66,6 @@ def _act(supervisor: Supervisor, run_id: int | None, state: str, alive: bool) ->
     with right:
         _letters(scene, step)
         _maps(scene, step)
-
-
-def _left_queue(before: str, now: str) -> bool:
-    return before == "queued" and now != "queued"
 
 
 def _status(scene: Scene) -> None:
@@ -130,7 +140,7 @@ def _scrub(scene: Scene) -> int:
 
 def _loss(scene: Scene, step: int, alive: bool) -> None:
     view, last = scene.view, scene.recipe.steps
-    kept = thin(view.steps, view.losses)
+    kept = scene.drawn
     chart = loss_chart(
         view.steps[kept],
         view.losses[kept],
@@ -169,7 +179,7 @@ def _small_curves(scene: Scene, step: int) -> None:
     with right:
         _antidiagonal(scene)
     st.caption("Learning rate: warm-up, then decay")
-    kept = thin(view.steps, view.learning_rates)
+    kept = scene.drawn
     _draw(learning_rate_chart(view.steps[kept], view.learning_rates[kept], last=last), "rate")
 
 
@@ -266,7 +276,8 @@ def _choose_head(snapshot: Snapshot) -> tuple[int, int] | None:
 
 
 def _draw(chart: LiveChart, key: str) -> None:
-    st.vega_lite_chart(pd.DataFrame(chart.columns), chart.spec, key=f"live_{key}", alt=chart.alt)
+    # An Arrow table, because that is what is sent: by way of pandas a tick costs twice as much.
+    st.vega_lite_chart(pa.table(chart.columns), chart.spec, key=f"live_{key}", alt=chart.alt)
 
 
 def _duration(seconds: float) -> str:
