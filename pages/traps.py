@@ -14,6 +14,7 @@ from pages.parts import (
     traps_weights,
 )
 from pages.parts.frame import open_page
+from pages.parts.traps_words import check_link
 
 PARTS: dict[str, Callable[[], None]] = {
     "Importance": traps_importance.show,
@@ -28,9 +29,7 @@ PARTS: dict[str, Callable[[], None]] = {
 FIRST = next(iter(PARTS))
 
 open_page("traps", "Read the myth, then change the head or the sequence.")
-asked = st.query_params.get("x")
-if asked is not None and asked not in PARTS:
-    st.warning(f"This link asks for an experiment that does not exist; showing {FIRST}.")
+check_link({"x": ("experiment", lambda text: text in PARTS)})
 part = st.segmented_control(
     "Experiment",
     list(PARTS),

@@ -13,7 +13,7 @@ from core.runs.view import View, follow
 from core.settings import read_settings
 from core.traps.alphabets import ALPHABETS, Alphabet
 from pages.parts.downloads import show_figure
-from pages.parts.traps_words import myth, percent
+from pages.parts.traps_words import check_link, myth, percent
 from pages.parts.visitor import visitor_key
 
 _RUN = "_traps_run"
@@ -38,6 +38,12 @@ def show() -> None:
         "For any sequence of tokens: residues, nucleotides, digits. Only the vocabulary differs.",
     )
     names = [alphabet.name for alphabet in ALPHABETS]
+    check_link(
+        {
+            "x_abc": ("alphabet", lambda text: text in names),
+            "x_run": ("run", lambda text: _run_number(text) is not None),
+        }
+    )
     chosen = st.segmented_control(
         "Alphabet", names, default=names[1], required=True, key="x_abc", bind="query-params"
     )

@@ -10,7 +10,7 @@ from core.traps.importance_toy import toy_importance
 from core.traps.ranking import Importance, ranks, reading
 from pages.parts.controls import sequence_box
 from pages.parts.downloads import show_figure
-from pages.parts.traps_words import myth
+from pages.parts.traps_words import check_link, myth
 
 TOY, REVERSE, PROTEIN = "Toy", "Reverse model", "TRB-mini"
 ALL_HEADS = "Mean of all heads"
@@ -57,6 +57,7 @@ def show() -> None:
         "Attention weights show which residues matter.",
         "They show where one head gathered from. What matters shows when a residue is taken away.",
     )
+    check_link({"x_model": ("model", lambda text: text in CODE)})
     left, middle, right = st.columns([2, 2, 2])
     with left:
         sequence = sequence_box().sequence
@@ -81,6 +82,7 @@ def show() -> None:
 
 def _hidden_place(sequence: str) -> int:
     places = [f"{letter}{place}" for place, letter in enumerate(sequence, 1)]
+    check_link({"x_hide": ("hidden residue", lambda text: text in places)})
     chosen = st.segmented_control(
         "Residue that the model has to guess",
         places,
@@ -94,6 +96,7 @@ def _hidden_place(sequence: str) -> int:
 
 def _choose_head(result: Importance) -> int | None:
     options = [ALL_HEADS, *result.heads]
+    check_link({"x_head": ("head", lambda text: text in options)})
     chosen = st.selectbox("Whose attention", options, key="x_head", bind="query-params")
     return None if chosen not in result.heads else result.heads.index(chosen)
 

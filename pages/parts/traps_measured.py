@@ -9,7 +9,7 @@ import streamlit as st
 from core.figures.traps_growth import cost, fading
 from core.traps import cost as cost_of_attention
 from pages.parts.downloads import show_figure
-from pages.parts.traps_words import percent
+from pages.parts.traps_words import check_link, percent
 
 if TYPE_CHECKING:
     from core.traps.influence import Influence
@@ -43,6 +43,7 @@ def show_forgetting() -> None:
         network: [item.share for item in found if item.network == network]
         for network in dict.fromkeys(item.network for item in found)
     }
+    check_link({"x_length": ("length", lambda text: text in map(str, lengths))})
     chosen = st.select_slider("Length", lengths, 13, key="x_length", bind="query-params")
     at = lengths.index(chosen)
     attention = shares["Attention"][at]

@@ -8,7 +8,8 @@ from core.traps.order_toy import Shuffle, shuffle_toy
 from core.traps.question import ROUNDING
 from pages.parts.controls import sequence_box
 from pages.parts.downloads import show_figure
-from pages.parts.traps_words import myth
+from pages.parts.esm_link import whole_number
+from pages.parts.traps_words import check_link, myth
 
 TOY, ENCODER = "Toy block", "PyTorch encoder"
 MOST_SHUFFLES = 1000
@@ -28,6 +29,13 @@ def show() -> None:
     myth(
         "A Transformer knows the order of a sequence.",
         "Only through positional encoding: without it, shuffling the input shuffles the output.",
+    )
+    check_link(
+        {
+            "x_order": ("model", lambda text: text in (TOY, ENCODER)),
+            "x_seed": ("shuffle", whole_number(0, MOST_SHUFFLES)),
+            "x_causal": ("mask", lambda text: text in ("true", "false")),
+        }
     )
     left, middle, right, last = st.columns([3, 3, 2, 2], vertical_alignment="bottom")
     with left:

@@ -6,6 +6,7 @@ import streamlit as st
 
 from core.traps import questions_attention, questions_block, questions_training
 from core.traps.question import Question
+from pages.parts.traps_words import check_link
 
 
 def _cross_attention() -> Question:
@@ -31,6 +32,7 @@ _RIGHT = "_traps_right"
 def show() -> None:
     """One question at a time; answered questions are kept for this visit."""
     numbers = [str(n) for n in range(1, len(QUESTIONS) + 1)]
+    check_link({"x_q": ("question", lambda text: text in numbers)})
     chosen = st.segmented_control(
         "Question", numbers, default="1", required=True, key="x_q", bind="query-params"
     )

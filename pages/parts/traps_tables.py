@@ -4,6 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.parts.downloads import downloads
+from pages.parts.traps_words import check_link
 
 PARTS = {
     "Part": [
@@ -98,6 +99,7 @@ TABLES = {
 def show() -> None:
     """One table at a time."""
     first = next(iter(TABLES))
+    check_link({"x_table": ("table", lambda text: text in TABLES)})
     chosen = st.segmented_control(
         "Table", list(TABLES), default=first, required=True, key="x_table", bind="query-params"
     )

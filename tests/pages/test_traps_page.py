@@ -43,6 +43,36 @@ def test_a_damaged_link_shows_the_first_experiment_and_says_so(open_page, part):
     assert "Rank correlation" in words(app)
 
 
+@pytest.mark.parametrize(
+    ("part", "key"),
+    [
+        ("Importance", "x_model"),
+        ("Importance", "x_head"),
+        ("Order", "x_order"),
+        ("Order", "x_seed"),
+        ("Any tokens", "x_abc"),
+        ("Any tokens", "x_run"),
+        ("Forgetting", "x_length"),
+        ("Self-check", "x_q"),
+        ("In short", "x_table"),
+    ],
+)
+def test_a_damaged_value_is_named_and_the_default_shown(open_page, part, key):
+    app = open_page("traps", x=part, **{key: "no such [thing](http://x)"})
+    assert not app.exception
+    assert f"{key}=" in app.warning[0].value
+    assert bool(app.get("plotly_chart")) == (part in WITH_A_FIGURE)
+
+
+def test_a_link_restores_sequence_and_head(open_page):
+    head = "Head 3, previous residue"
+    app = open_page("traps", seq="CASSLAPGATNEKLFF", x_head=head)
+    assert not app.warning
+    result = toy_importance("CASSLAPGATNEKLFF")
+    rho = result.correlation(result.heads.index(head))
+    assert f"ρ = {rho:+.2f}" in words(app)
+
+
 def test_the_rank_correlation_is_the_computed_one(open_page):
     app = open_page("traps")
     assert f"ρ = {toy_importance('CASSIRSSYEQYF').correlation():+.2f}" in words(app)
