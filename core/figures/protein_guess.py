@@ -111,10 +111,10 @@ def yardstick(
             figure.add_vrect(
                 x0=column - 0.5, x1=column + 0.5, fillcolor=GREY, opacity=0.2, line_width=0
             )
-    figure.update_layout(legend={"orientation": "h", "y": 1.14})
+    figure.update_layout(legend={"orientation": "h", "y": -0.2, "yanchor": "top"})
     figure.update_yaxes(title="p(true residue)", range=[-0.03, 1.05])
     figure.update_xaxes(type="category", tickfont={"size": 15}, tickangle=0)
-    return finish(figure, height=340)
+    return finish(figure, height=380)
 
 
 def _diamonds(name: str, letters: list[str], values: list[float]) -> go.Scatter:

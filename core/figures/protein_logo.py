@@ -49,7 +49,7 @@ def sequence_logo(
             box = (column - 0.45, column + 0.45, bottom, bottom + float(row[i]))
             shapes.append(_letter_shape(letters[i], box))
             bottom += float(row[i])
-    figure.update_layout(shapes=shapes, legend={"orientation": "h", "y": 1.16})
+    figure.update_layout(shapes=shapes, legend={"orientation": "h", "y": -0.16, "yanchor": "top"})
     _hover_columns(figure, labels, letters, probabilities, heights, true_letters)
     for name, members, colour in _CHEMISTRY:
         marker = {"color": colour, "symbol": "square", "size": 11}
@@ -59,7 +59,7 @@ def sequence_logo(
     figure.update_xaxes(
         tickvals=list(range(len(labels))), ticktext=list(labels), tickangle=0, showgrid=False
     )
-    return finish(figure, height=360)
+    return finish(figure, height=400)
 
 
 def letter_colour(letter: str) -> str:

@@ -72,7 +72,8 @@ def similarity_by_layer(
         )
     figure.update_xaxes(title="layer (0 = going in)", dtick=1 if len(cosines) < 20 else 5)
     figure.update_yaxes(title="cosine similarity", range=[min(0, float(cosines.min())), 1.05])
-    return finish(figure, height=360)
+    figure.update_layout(legend={"orientation": "h", "y": -0.22, "yanchor": "top"})
+    return finish(figure, height=400)
 
 
 def roc_curve(
@@ -94,7 +95,7 @@ def roc_curve(
     )
     figure.update_xaxes(title="false positives / all negatives", range=[0, 1])
     figure.update_yaxes(title="true positives / all positives", range=[0, 1.02])
-    figure.update_layout(legend={"orientation": "h", "y": 1.14})
+    figure.update_layout(legend={"orientation": "h", "y": -0.24, "yanchor": "top"})
     return finish(figure, height=360)
 
 

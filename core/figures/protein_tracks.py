@@ -83,10 +83,10 @@ def two_tracks(
         )
     for position in changed:
         figure.add_vline(x=position, line={"color": VERMILION, "dash": "dot", "width": 2})
-    figure.update_layout(legend={"orientation": "h", "y": 1.22})
+    figure.update_layout(legend={"orientation": "h", "y": -0.24, "yanchor": "top"})
     figure.update_xaxes(title="position on the chain", range=[0, len(series[0][1]) + 1])
     figure.update_yaxes(title=what, rangemode="tozero", nticks=5)
-    return with_bands(finish(figure, height=340), regions)
+    return with_bands(finish(figure, height=360), regions)
 
 
 def chain_strip(

@@ -179,14 +179,15 @@ def _watch() -> None:
 def _show(report: "LabReport") -> None:
     for warning in report.warnings:
         st.warning(plain(warning), icon=":material/warning:")
-    columns = st.columns(3)
-    columns[0].metric("balanced accuracy", f"{report.accuracy:.3f}")
-    columns[1].metric("guessing gives", f"{report.by_chance:.3f}")
-    columns[2].metric(
-        "with leakage",
-        f"{report.accuracy_with_leak:.3f}",
-        help="The same, when receptors with one CDR3 may sit on both sides of the split.",
-    )
+    with st.container(horizontal=True):
+        st.metric("balanced accuracy", f"{report.accuracy:.3f}", width="content")
+        st.metric("guessing gives", f"{report.by_chance:.3f}", width="content")
+        st.metric(
+            "with leakage",
+            f"{report.accuracy_with_leak:.3f}",
+            width="content",
+            help="The same, when receptors with one CDR3 may sit on both sides of the split.",
+        )
     st.caption(
         f"{report.folds}-fold cross-validation; receptors that share a CDR3 stay on one side. "
         + ", ".join(f"{plain(n)}: {c}" for n, c in zip(report.labels, report.counts, strict=True))

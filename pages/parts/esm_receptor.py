@@ -12,12 +12,14 @@ from pages.parts.esm_files import file_picker
 from pages.parts.esm_words import MODEL_LABELS, plain
 
 V, J, PASTED, MODEL, GOOD = "e_v", "e_j", "e_chain", "e_model", "_e_good_chain"
+_WIDTHS = (110, 180, 105, 200, 145)
 _V_AT_FIRST, _J_AT_FIRST = "TRBV19", "TRBJ2-7"
 
 
 def receptor_and_model() -> tuple[Chain, str]:
     """The row on top of the page. Bad input gets a sentence and the last good chain stays."""
-    columns = st.columns([4, 6, 4, 6, 5], vertical_alignment="top")
+    with st.container(horizontal=True):
+        columns = [st.container(width=width) for width in _WIDTHS]
     with columns[4]:  # first in the code: whether a chain is pasted decides about the rest
         st.space("small")
         text = _other_ways()
@@ -33,7 +35,7 @@ def receptor_and_model() -> tuple[Chain, str]:
             help="Any usual spelling: TRBV19, TRBV19*01, TCRBV19-01.",
         )
     with columns[1]:
-        cdr3 = sequence_box("CDR3, from C to F or W", help="CASSIRSSYEQYF, for example.")
+        cdr3 = sequence_box("CDR3, C to F or W", help="CASSIRSSYEQYF, for example.")
     with columns[2]:
         j = st.text_input(
             "J gene",
@@ -57,7 +59,7 @@ def receptor_and_model() -> tuple[Chain, str]:
 
 def _other_ways() -> str:
     """The popover with a whole chain or a file; returns the pasted chain, "" when there is none."""
-    with st.popover("Paste, file", icon=":material/upload_file:", width="stretch"):
+    with st.popover("Chain or file", width="stretch"):
         text = st.text_area(
             "A whole chain, or one FASTA record",
             key=PASTED,

@@ -55,15 +55,16 @@ def _results(chain: Chain, model_name: str, table: np.ndarray) -> None:
 def _summary(chain: Chain, table: np.ndarray) -> None:
     truth, nats = readout.p_true(table, chain), readout.surprise(table, chain)
     first = int(np.nansum(table.max(axis=1) == truth))
-    columns = st.columns(4)
-    columns[0].metric("guessed first", f"{first} of {len(chain)}")
-    columns[1].metric("mean p(true)", f"{np.nanmean(truth):.3f}")
-    columns[2].metric("mean −log p(true)", f"{np.nanmean(nats):.3f}")
-    columns[3].metric(
-        "pseudo-perplexity",
-        f"{readout.pseudo_perplexity(table, chain):.3f}",
-        help="exp of the mean −log p: among how many equally likely residues the model chooses.",
-    )
+    with st.container(horizontal=True):
+        st.metric("guessed first", f"{first} of {len(chain)}", width="content")
+        st.metric("mean p(true)", f"{np.nanmean(truth):.3f}", width="content")
+        st.metric("mean −log p(true)", f"{np.nanmean(nats):.3f}", width="content")
+        st.metric(
+            "pseudo-perplexity",
+            f"{readout.pseudo_perplexity(table, chain):.3f}",
+            width="content",
+            help="exp of the mean −log p: among how many equally likely residues it chooses.",
+        )
 
 
 def _take_away(chain: Chain, model_name: str, table: np.ndarray, temperature: float) -> None:

@@ -2,13 +2,17 @@
 
 import base64
 import json
+import threading
+import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from core.alphabet import AMINO_ACIDS
-from core.protein.cards import MODELS
+from core.protein.cards import MODELS, WeightsError
 from core.protein.chain import default_chain
+from core.protein.download import DownloadProgress
 from core.protein.guess import guess
 from core.protein.weights import load
 from pages.parts.esm_lab import example_rows
@@ -277,6 +281,70 @@ def test_offline_switch_leaves_no_download_button(open_page, monkeypatch, tmp_pa
     app = open_page("esm", e_model="ESM-2 8M")
     assert "ONE_RECEPTOR_OFFLINE" in words_of(app)
     assert not any(button.label.startswith("Download") for button in app.button)
+
+
+@pytest.fixture
+def download(monkeypatch, tmp_path):
+    """A download that the test steers: `download.go` lets it continue, `download.end` ends it."""
+    monkeypatch.setenv("TORCH_HOME", str(tmp_path))
+    go, fail = threading.Event(), threading.Event()
+
+    def steps(card, destination, *, offline=False, **_):
+        yield DownloadProgress(30_000_000, 134_000_000, destination)
+        while not go.wait(0.02):
+            yield DownloadProgress(30_000_000, 134_000_000, destination)
+        if fail.is_set():
+            raise WeightsError("The line broke. Nothing was kept.")
+
+    monkeypatch.setattr("core.protein.download.download_steps", steps)
+    yield SimpleNamespace(go=go, fail=fail)
+    go.set()
+
+
+def download_job(app):
+    return app.session_state["_e_download_guess_esm2-35m"]
+
+
+def test_a_download_shows_its_progress_and_can_be_cancelled(open_page, download):
+    app = click(open_page("esm", e_model="ESM-2 35M"), "Download ESM-2 35M")
+    while download_job(app).latest is None:
+        time.sleep(0.01)
+    app.run()
+    assert "30 of 134 MB" in app.get("progress")[0].proto.text
+    app = click(app, "Cancel")
+    assert download_job(app).wait(10)
+    app.run()
+    assert "Cancelled; nothing was kept." in words_of(app)
+    assert any(button.label.startswith("Download ESM-2 35M") for button in app.button)
+
+
+def test_a_failed_download_says_why(open_page, download):
+    app = click(open_page("esm", e_model="ESM-2 35M"), "Download ESM-2 35M")
+    download.fail.set()
+    download.go.set()
+    assert download_job(app).wait(10)
+    app.run()
+    assert "The line broke" in app.error[0].value
+
+
+def test_a_cancelled_scan_leaves_the_button_and_says_how_far_it_came(open_page, monkeypatch):
+    import core.protein.cache as cache
+    from core.protein.scan import scan_steps
+
+    def slow(_, model, chain):
+        for step in scan_steps(model, chain, batch=4):
+            time.sleep(0.2)
+            yield step
+
+    monkeypatch.setattr(cache, "cached_scan_steps", slow)
+    app = click(open_page("esm"), "Hide each of the")
+    assert app.get("progress")
+    app = click(app, "Cancel")
+    _, job = app.session_state["_e_jobs"]["scan"]
+    assert job.wait(10)
+    app.run()
+    assert "Stopped after" in words_of(app)
+    assert any(button.label.startswith("Hide each of the") for button in app.button)
 
 
 def test_snippets_print_the_numbers_on_the_page(capsys, true_guess):
