@@ -19,6 +19,7 @@ from core.settings import REPOSITORY, Settings
 
 LOG_NAME = "worker.log"
 PATIENCE_AFTER_FAILURE = 60.0
+ROOM_FOR_IDLE = 1500 * 2**20  # an idle worker holds about 350 MiB, the server as much
 
 
 def ensure_workers(db: sqlite3.Connection, settings: Settings, server: Identity) -> None:
@@ -95,6 +96,11 @@ def startup_failure(db: sqlite3.Connection, settings: Settings, server: Identity
     return f"The training process ended before it was ready: {_last_words(settings)}"
 
 
+def has_room_for_an_idle_worker() -> bool:
+    """Whether this machine, or its container, has memory for a worker that only waits."""
+    return min(_machine_memory(), _cgroup_memory(Path("/sys/fs/cgroup/memory.max"))) > ROOM_FOR_IDLE
+
+
 def usable_cores() -> int:
     """Cores this process may use: the smaller of its affinity and its cgroup quota."""
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
@@ -143,6 +149,21 @@ def _last_words(settings: Settings) -> str:
     log = settings.data_folder / LOG_NAME
     text = log.read_bytes()[-4000:].decode(errors="replace").strip() if log.exists() else ""
     return text.splitlines()[-1][:300] if text else "it left no message."
+
+
+def _machine_memory() -> float:
+    try:
+        return float(os.sysconf("SC_PAGE_SIZE")) * os.sysconf("SC_PHYS_PAGES")
+    except (ValueError, OSError):
+        return float("inf")
+
+
+def _cgroup_memory(file: Path) -> float:
+    try:
+        text = file.read_text().strip()
+    except OSError:
+        return float("inf")
+    return float(text) if text.isdigit() else float("inf")
 
 
 def _cgroup_quota(file: Path) -> int | None:

@@ -8,6 +8,7 @@ import hashlib
 import json
 import sqlite3
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -99,22 +100,32 @@ def add(
 
 
 def get(db: sqlite3.Connection, run_id: int) -> Run | None:
+    """One run; None if there is none, or if it was written by a version with other settings."""
     row = db.execute("SELECT * FROM runs WHERE id = ?", (run_id,)).fetchone()
-    return _run(row) if row else None
+    return next(iter(_readable([row] if row else [])), None)
 
 
 def newest(db: sqlite3.Connection, limit: int = 200) -> list[Run]:
     """The last `limit` runs, newest first."""
     rows = db.execute("SELECT * FROM runs ORDER BY id DESC LIMIT ?", (limit,)).fetchall()
-    return [_run(row) for row in rows]
+    return _readable(rows)
 
 
 def latest_id(db: sqlite3.Connection) -> int | None:
     """The run that `?run=latest` means: the newest that has begun, else the newest."""
-    row = db.execute(
-        "SELECT id FROM runs ORDER BY state = 'queued', id DESC LIMIT 1",
-    ).fetchone()
-    return row["id"] if row else None
+    runs = newest(db, 2 * MOST_QUEUED)
+    begun = [run.id for run in runs if run.state not in WAITING]
+    return next(iter(begun or [run.id for run in runs]), None)
+
+
+def fail_unreadable(db: sqlite3.Connection) -> None:
+    """End runs of another version that wait or are active, so that they block nobody."""
+    marks = ", ".join("?" * len(WAITING + ACTIVE))
+    rows = db.execute(f"SELECT * FROM runs WHERE state IN ({marks})", WAITING + ACTIVE).fetchall()
+    for row in rows:
+        if not _readable([row]):
+            error = "It was started by a version of this program with other settings."
+            move(db, row["id"], "failed", come_from=WAITING + ACTIVE, error=error)
 
 
 def place(db: sqlite3.Connection, run_id: int) -> int | None:
@@ -239,7 +250,7 @@ def waiting_commands(db: sqlite3.Connection, run_id: int) -> list[tuple[str, flo
 def in_states(db: sqlite3.Connection, states: tuple[str, ...]) -> list[Run]:
     marks = ", ".join("?" * len(states))
     rows = db.execute(f"SELECT * FROM runs WHERE state IN ({marks}) ORDER BY id", states)
-    return [_run(row) for row in rows.fetchall()]
+    return _readable(rows.fetchall())
 
 
 def _count(db: sqlite3.Connection, states: tuple[str, ...]) -> int:
@@ -256,6 +267,15 @@ def _clean_name(name: str) -> str:
     if not printable:
         raise ValueError("A run needs a name of at least one letter.")
     return printable[:MOST_NAME_LETTERS]
+
+
+def _readable(rows: list[sqlite3.Row]) -> list[Run]:
+    """Runs whose recipe this version still understands; older ones are passed over."""
+    runs = []
+    for row in rows:
+        with suppress(ValueError, TypeError):
+            runs.append(_run(row))
+    return runs
 
 
 def _run(row: sqlite3.Row) -> Run:

@@ -104,6 +104,7 @@ class Supervisor:
     def look(self, *, keep_warm: bool = True) -> None:
         """Make every state true: mark what died, enforce stops, and see that a worker is there."""
         with opened(self.path) as db:
+            store.fail_unreadable(db)
             for run in store.in_states(db, WAITING + ACTIVE):
                 _mark_truthfully(db, run)
             if keep_warm:
@@ -119,8 +120,10 @@ class Supervisor:
             return pool.is_warm(db, own_identity())
 
     def _hand_out(self, db: sqlite3.Connection) -> None:
-        pool.ensure_workers(db, self.settings, own_identity())
-        if store.in_states(db, WAITING):
+        is_waited_for = bool(store.in_states(db, WAITING))
+        if is_waited_for or pool.has_room_for_an_idle_worker():
+            pool.ensure_workers(db, self.settings, own_identity())
+        if is_waited_for:
             pool.wake(db, own_identity())
 
     def _mine(self, db: sqlite3.Connection, run_id: int, key: str) -> Run:

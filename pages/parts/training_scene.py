@@ -18,6 +18,7 @@ from core.training.events import Snapshot
 from core.training.recipe import Recipe, Watch
 
 REPLAY_SECONDS = 20.0
+MOST_LISTED = 50
 _HELD, _REPLAY_FROM = "_held_view", "_replay_from"
 
 
@@ -60,9 +61,11 @@ class Scene:
 def choose_run(supervisor: Supervisor) -> int | None:
     """The box that says which run is shown; its number, or None for the recorded run."""
     with supervisor.reading() as db:
-        known = [str(run.id) for run in store.newest(db)]
+        known = [str(run.id) for run in store.newest(db, MOST_LISTED)]
         latest = store.latest_id(db)
-    asked = st.query_params.get("run", "latest")
+        asked = st.query_params.get("run", "latest")
+        if asked.isdecimal() and asked not in known and store.get(db, int(asked)):
+            known.append(asked)
     options = ["latest", "recorded", *known]
     if asked not in options:
         st.warning("The link names a run that is not here (any more); showing the latest.")

@@ -140,6 +140,16 @@ def _change_then_fail(db, run_id):
         raise ZeroDivisionError
 
 
+def test_a_run_of_another_version_is_passed_over(db):
+    old, new = add(db), add(db)
+    db.execute("UPDATE runs SET recipe = '{\"no_such_setting\": 1}' WHERE id = ?", (old,))
+    assert store.get(db, old) is None
+    assert [run.id for run in store.newest(db)] == [new]
+    store.fail_unreadable(db)
+    states = db.execute("SELECT state FROM runs ORDER BY id").fetchall()
+    assert [row["state"] for row in states] == ["failed", "queued"]
+
+
 def test_readers_do_not_wait_for_a_writer(db, settings):
     run_id = add(db)
     reader = connect(settings.data_folder / FILE_NAME, busy_seconds=0.1)
