@@ -5,13 +5,14 @@ from pages.parts.frame import open_page
 from pages.parts.toy_chapters import bag_of_letters, same_letters, slow_wave, vectors
 from pages.parts.toy_edits import read_edits
 from pages.parts.toy_experiments import against_pytorch, square_root, whole_block
-from pages.parts.toy_maps import first_screen
+from pages.parts.toy_maps import maps, story
 
 open_page("toy_model", "Click a row of a map: that residue asks, and its row is worked out below.")
 sequence = sequence_box("Sequence (2 to 60 residues)").sequence
 read_edits()
 vectors(sequence)
-first_screen(sequence)
+maps(sequence)
+story(sequence)
 for chapter in (
     same_letters,
     bag_of_letters,

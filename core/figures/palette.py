@@ -13,6 +13,27 @@ SEQUENTIAL = "Cividis"
 DIVERGING = "PuOr"
 
 
+def base_layout(*, height: int, title: str | None = None, **more: object) -> dict[str, object]:
+    """The shared margins, text size and transparent background, with `more` on top.
+
+    For `go.Figure(data=[...], layout=base_layout(...))`: building a figure from dictionaries in
+    one go takes a fifth of the time of updating it step by step, and the empty template keeps
+    it small on its way to the browser, where the page's theme styles it anyway.
+    """
+    return {
+        "template": {},
+        "height": height,
+        "title": {"text": title, "font": {"size": 16}} if title else None,
+        "margin": {"l": 8, "r": 8, "t": 44 if title else 12, "b": 8},
+        "font": {"size": 14},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "hoverlabel": {"font": {"size": 14}},
+        "dragmode": False,
+        **more,
+    }
+
+
 def finish(figure: go.Figure, *, height: int, title: str | None = None) -> go.Figure:
     """Apply the shared margins, text size and transparent background; returns `figure`."""
     figure.update_layout(

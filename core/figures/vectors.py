@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from core.figures.palette import BLUE, DIVERGING, GREY, ORANGE, VERMILION, finish
+from core.figures.attention_maps import title_above
+from core.figures.palette import BLUE, DIVERGING, GREY, ORANGE, VERMILION, base_layout
 
 _STILL = {
     "ticks": "",
@@ -34,24 +35,21 @@ def vector_strip(
     for left, block in zip(lefts, blocks, strict=True):
         cells[:, left : left + block.shape[1]] = block
     largest = max(1e-9, float(np.nanmax(np.abs(cells))))
-    figure = go.Figure(
-        go.Heatmap(
-            z=np.round(cells, 4),
-            colorscale=DIVERGING,
-            zmin=-largest,
-            zmax=largest,
-            showscale=False,
-            texttemplate="%{z:.2f}" if numbers and cells.size <= _NUMBERS_UP_TO else None,
-            hovertemplate="%{y} %{x}: %{z:.3f}<extra></extra>",
-            hoverongaps=False,
-        )
-    )
-    ticks = [
-        left + i
-        for left, names in zip(lefts, column_labels, strict=True)
-        for i in range(len(names))
-    ]
-    figure.update_layout(
+    heat = {
+        "type": "heatmap",
+        "z": np.round(cells, 4),
+        "colorscale": DIVERGING,
+        "zmin": -largest,
+        "zmax": largest,
+        "showscale": False,
+        "hovertemplate": "%{y} %{x}: %{z:.3f}<extra></extra>",
+        "hoverongaps": False,
+    }
+    if numbers and cells.size <= _NUMBERS_UP_TO:
+        heat["texttemplate"] = "%{z:.2f}"
+    layout = base_layout(
+        height=70 + max(26 * len(row_labels), 110),
+        margin={"l": 44, "r": 8, "t": 30, "b": 36},
         yaxis={
             "range": [len(row_labels) - 0.5, -0.5],
             "tickvals": list(range(len(row_labels))),
@@ -60,21 +58,19 @@ def vector_strip(
         },
         xaxis={
             "range": [-0.5, cells.shape[1] - 0.5],
-            "tickvals": ticks,
+            "tickvals": [
+                int(left) + i
+                for left, names in zip(lefts, column_labels, strict=True)
+                for i in range(len(names))
+            ],
             "ticktext": [name for names in column_labels for name in names],
             **_STILL,
         },
         annotations=[
-            {
-                "text": title, "x": left - 0.5, "y": 1, "yref": "paper", "xanchor": "left",
-                "yanchor": "bottom", "showarrow": False, "font": {"size": 14},
-            }
-            for left, title in zip(lefts, titles, strict=True)
+            title_above(title, float(left) - 0.5) for left, title in zip(lefts, titles, strict=True)
         ],
-    )  # fmt: skip
-    finish(figure, height=70 + max(26 * len(row_labels), 110))
-    figure.update_layout(margin={"l": 44, "r": 8, "t": 30, "b": 36})
-    return figure
+    )
+    return go.Figure(data=[heat], layout=layout)
 
 
 def query_key_plane(
@@ -86,45 +82,25 @@ def query_key_plane(
 ) -> go.Figure:
     """One query as an arrow, all keys as points; a key's score is its shadow on the arrow.
 
-    Keys at the same place share a point. Its size shows the weight, written beside it.
+    Keys at the same place share a point. Its size shows their weights together, as written.
     """
     places = grouped(keys)
-    largest = max(float(np.abs(keys).max()), float(np.abs(query).max()), 1e-9)
-    figure = go.Figure()
-    _add_shadows(figure, query, keys[[members[0] for members in places]], largest)
+    reach = max(float(np.abs(keys).max()), float(np.abs(query).max()), 1e-9)
+    points = keys[[members[0] for members in places]]
     shares = [float(weights[members].sum()) for members in places]
-    figure.add_trace(
-        go.Scatter(
-            x=[keys[members[0], 0] for members in places],
-            y=[keys[members[0], 1] for members in places],
-            mode="markers+text",
-            text=[
-                _place_text(members, labels, s) for members, s in zip(places, shares, strict=True)
-            ],
-            textposition="top center",
-            marker={"size": [10 + 40 * share for share in shares], "color": ORANGE, "opacity": 0.8},
-            hovertext=[", ".join(labels[i] for i in members) for members in places],
-            hoverinfo="text",
-            name="keys",
-        )
-    )
-    figure.add_annotation(
-        x=query[0], y=query[1], ax=0, ay=0, xref="x", yref="y", axref="x", ayref="y",
-        arrowhead=3, arrowwidth=3, arrowcolor=VERMILION, text="", showarrow=True,
-    )  # fmt: skip
-    figure.add_trace(
-        go.Scatter(
-            x=[query[0]], y=[query[1]], mode="text", text=[f"<b>query of {query_label}</b>"],
-            textposition="bottom center", textfont={"color": VERMILION}, hoverinfo="skip",
-        )
-    )  # fmt: skip
-    span = 1.35 * largest
-    figure.update_layout(
+    names = [_place_text(m, labels, share) for m, share in zip(places, shares, strict=True)]
+    everyone = [", ".join(labels[i] for i in members) for members in places]
+    data = [*_shadows(query, points, reach), _key_points(points, shares, names, everyone)]
+    axis = {"range": [-1.35 * reach, 1.35 * reach], "fixedrange": True}
+    layout = base_layout(
+        height=420,
         showlegend=False,
-        xaxis={"title": "dimension 1", "range": [-span, span], "fixedrange": True},
-        yaxis={"title": "dimension 2", "range": [-span, span], "fixedrange": True},
+        margin={"l": 44, "r": 8, "t": 12, "b": 40},
+        xaxis={"title": {"text": "dimension 1"}, **axis},
+        yaxis={"title": {"text": "dimension 2"}, **axis},
+        annotations=[_arrow(query), _query_name(query, query_label)],
     )
-    return finish(figure, height=420)
+    return go.Figure(data=data, layout=layout)
 
 
 def grouped(points: np.ndarray) -> list[list[int]]:
@@ -140,25 +116,74 @@ def _place_text(members: list[int], labels: Sequence[str], share: float) -> str:
     return f"{names}<br>{share:.0%}"
 
 
-def _add_shadows(figure: go.Figure, query: np.ndarray, keys: np.ndarray, reach: float) -> None:
+def _key_points(
+    points: np.ndarray, shares: list[float], names: list[str], everyone: list[str]
+) -> dict[str, object]:
+    return {
+        "type": "scatter",
+        "name": "keys",
+        "mode": "markers+text",
+        "x": points[:, 0],
+        "y": points[:, 1],
+        "text": names,
+        "textposition": "top center",
+        "marker": {
+            "size": [10 + 40 * share for share in shares],
+            "color": ORANGE,
+            "opacity": 0.8,
+        },
+        "hovertext": everyone,
+        "hoverinfo": "text",
+    }
+
+
+def _arrow(query: np.ndarray) -> dict[str, object]:
+    return {
+        "x": float(query[0]),
+        "y": float(query[1]),
+        "ax": 0,
+        "ay": 0,
+        "xref": "x",
+        "yref": "y",
+        "axref": "x",
+        "ayref": "y",
+        "showarrow": True,
+        "arrowhead": 3,
+        "arrowwidth": 3,
+        "arrowcolor": VERMILION,
+        "text": "",
+    }
+
+
+def _query_name(query: np.ndarray, label: str) -> dict[str, object]:
+    return {
+        "x": float(query[0]),
+        "y": float(query[1]),
+        "yshift": -26,
+        "text": f"<b>query of {label}</b>",
+        "font": {"color": VERMILION},
+        "showarrow": False,
+    }
+
+
+def _shadows(query: np.ndarray, keys: np.ndarray, reach: float) -> list[dict[str, object]]:
     """The query's line, and a dotted perpendicular from each key down to it."""
     length = float(np.linalg.norm(query))
     if length == 0:
-        return
+        return []
     direction = query / length
     feet = np.outer(keys @ direction, direction)
-    gaps = [None] * len(keys)
-    figure.add_trace(
-        go.Scatter(
-            x=[-1.4 * reach * direction[0], 1.4 * reach * direction[0]],
-            y=[-1.4 * reach * direction[1], 1.4 * reach * direction[1]],
-            mode="lines", line={"color": GREY, "width": 1}, hoverinfo="skip",
-        )
-    )  # fmt: skip
-    figure.add_trace(
-        go.Scatter(
-            x=[v for trio in zip(keys[:, 0], feet[:, 0], gaps, strict=True) for v in trio],
-            y=[v for trio in zip(keys[:, 1], feet[:, 1], gaps, strict=True) for v in trio],
-            mode="lines", line={"color": BLUE, "width": 1, "dash": "dot"}, hoverinfo="skip",
-        )
-    )  # fmt: skip
+    ends = 1.4 * reach * np.array([-direction, direction])
+    gap = [None] * len(keys)
+    down = [
+        [v for trio in zip(keys[:, axis], feet[:, axis], gap, strict=True) for v in trio]
+        for axis in (0, 1)
+    ]
+    return [
+        _line(list(ends[:, 0]), list(ends[:, 1]), {"color": GREY, "width": 1}),
+        _line(down[0], down[1], {"color": BLUE, "width": 1, "dash": "dot"}),
+    ]
+
+
+def _line(x: list, y: list, line: dict[str, object]) -> dict[str, object]:
+    return {"type": "scatter", "mode": "lines", "x": x, "y": y, "line": line, "hoverinfo": "skip"}

@@ -111,6 +111,7 @@ def _weights(after: ToyRun, head: int) -> None:
             WeightEdit(head, *(names[name][0], int(row), names[name][1]), _bounded(value))
             for row, cells in st.session_state[key]["edited_rows"].items()
             for name, value in cells.items()
+            if name in names
         ]
         _keep(current_edits().with_weights(changed))
 
@@ -119,6 +120,7 @@ def _weights(after: ToyRun, head: int) -> None:
         table,
         key=key,
         on_change=edited,
+        disabled=["_index"],
         alt=f"The weights of head {head + 1}: Wq, Wk and Wv, eight rows and two columns each.",
         column_config={
             name: st.column_config.NumberColumn(

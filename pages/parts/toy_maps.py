@@ -6,6 +6,7 @@ import streamlit as st
 
 from core.figures.attention_maps import Strip, ghost_maps, head_maps
 from core.figures.formula import Panel, row_bars
+from core.figures.palette import VERMILION
 from core.figures.vectors import query_key_plane, vector_strip
 from core.toy.compare import change_sentence, weight_difference
 from core.toy.formula_walk import formula_walk
@@ -18,6 +19,7 @@ from pages.parts.downloads import show_figure
 from pages.parts.toy_edits import current_edits, edit_panel
 
 STRONGEST = "strongest"
+_STORY = "toy_story"
 _COMPARE = ("Maps", "Outputs")
 
 
@@ -45,20 +47,45 @@ def picked(before: ToyRun) -> tuple[int, int]:
 
 
 @st.fragment
-def first_screen(sequence: str) -> None:
-    """Everything that follows from one head and one residue; an edit runs the whole page."""
+def maps(sequence: str) -> None:
+    """The four maps; apart from the story, so that asking for another row does not redraw them."""
+    _, after = runs(sequence)
+    names = labels(after.sequence)
+    weights = [step.weights for step in after.steps]
+    titles = [f"{index} {head.name}" for index, head in enumerate(HEADS, 1)]
+    clearest = [int(block.max(axis=1).argmax()) for block in weights]
+    show_figure(
+        head_maps(weights, titles, names),
+        key="toy_maps",
+        alt="Attention of four heads; rows ask, columns answer. "
+        + " ".join(
+            f"Head {index}, clearest row: {reading(after.sequence, block, row)}."
+            for index, (block, row) in enumerate(zip(weights, clearest, strict=True), 1)
+        ),
+        table=lambda: _long_table(after),
+        code=snippet(after, "for step in run.steps:\n    print(step.weights.round(3))"),
+        on_select=_clicked_map,
+    )
+
+
+@st.fragment(key=_STORY)
+def story(sequence: str) -> None:
+    """What follows from one head and one residue; an edit runs the whole page."""
     before, after = runs(sequence)
     head, query = _pick(before, after)
-    _maps(after, head, query)
+    _frame_row(len(after.sequence), query)
     _readings(after, head, query)
     edit_panel(before, after, head, query)
     if after.what_if != UNTOUCHED:
         _against_the_ghost(before, after, head)
     _row(before, after, head, query)
-    plane = st.expander("The dot product as alignment: queries and keys on a plane", key="t_c2",
-                        bind="query-params")  # fmt: skip
-    if plane.open:
-        with plane:
+    section = st.expander(
+        "The dot product as alignment: queries and keys on a plane",
+        key="t_c2",
+        bind="query-params",
+    )
+    if section.open:
+        with section:
             _plane(after, head, query)
 
 
@@ -90,30 +117,17 @@ def _clicked_map() -> None:
         strip = Strip(len(HEADS), len(st.session_state["_toy_sequence"]))
         head, row = strip.at(int(points[0]["point_index"]))
         st.session_state["t_h"], st.session_state["t_r"] = head + 1, row + 1
+        st.rerun(_STORY)
 
 
-def _maps(after: ToyRun, head: int, query: int) -> None:
-    strip = Strip(len(HEADS), len(after.sequence))
+def _frame_row(length: int, query: int) -> None:
     # Plotly would redraw all four maps to move one frame, so the page's style sheet moves it.
     rows = ", ".join(
-        f".st-key-toy_maps .barlayer .point:nth-child({which * strip.length + query + 1}) path"
-        for which in range(strip.maps)
+        f".st-key-toy_maps .barlayer .point:nth-child({which * length + query + 1}) path"
+        for which in range(len(HEADS))
     )
-    st.html(f"<style>{rows} {{stroke: #d55e00 !important; stroke-width: 2.5px !important}}</style>")
-    names = labels(after.sequence)
-    weights = [step.weights for step in after.steps]
-    titles = [f"{index} {item.name}" for index, item in enumerate(HEADS, 1)]
-    show_figure(
-        head_maps(weights, titles, names),
-        key="toy_maps",
-        alt="Attention of four heads; rows ask, columns answer. "
-        + " ".join(
-            f"Head {index + 1}: {reading(after.sequence, block, query)}."
-            for index, block in enumerate(weights)
-        ),
-        table=lambda: _long_table(after),
-        code=snippet(after, "for step in run.steps:\n    print(step.weights.round(3))"),
-        on_select=_clicked_map,
+    st.html(
+        f"<style>{rows} {{stroke: {VERMILION} !important; stroke-width: 2.5px !important}}</style>"
     )
 
 

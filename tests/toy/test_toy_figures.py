@@ -52,15 +52,30 @@ def test_long_sequences_get_fewer_ticks():
     assert list(figure.layout.yaxis.ticktext)[:2] == ["I5", "E10"]
 
 
-def test_row_bars_have_a_panel_per_step_and_ghosts_only_when_given():
+def test_row_bars_have_a_band_per_step_and_ghosts_only_when_given():
     panels = [Panel("one", WEIGHTS[0][5], WEIGHTS[0][4]), Panel("two", WEIGHTS[1][5])]
     figure = row_bars(panels, NAMES, 9)
-    assert [trace.type for trace in figure.data] == ["bar", "scatter", "bar"]
-    assert np.allclose(figure.data[0].y, WEIGHTS[0][5], atol=1e-6)
-    colours = figure.data[0].marker.color
-    assert colours[9] != colours[8]
-    assert len(set(colours)) == 2
-    assert figure.layout.yaxis2.domain[1] < figure.layout.yaxis.domain[0]
+    bars, ghosts = figure.data[1], figure.data[2]
+    assert len(bars.x) == 26
+    assert len(ghosts.x) == 13
+    assert bars.marker.color[9] == bars.marker.color[13 + 9] != bars.marker.color[8]
+    assert bars.hovertext[9] == "E10: one 0.6048"
+    assert len(row_bars([panels[1]], NAMES, 9).data) == 2
+
+
+def test_row_bars_are_to_scale_within_their_band():
+    figure = row_bars([Panel("up", WEIGHTS[0][5]), Panel("both", RUN.steps[0].scores[5])], NAMES, 0)
+    bars = figure.data[1]
+    upper, lower = np.array(bars.y[:13]), np.array(bars.y[13:])
+    assert np.allclose(upper / upper.max(), WEIGHTS[0][5] / WEIGHTS[0][5].max(), atol=1e-4)
+    assert np.allclose(lower / lower.max(), RUN.steps[0].scores[5] / 4, atol=1e-4)
+    tops = np.array(bars.base) + np.array(bars.y)
+    assert tops[:13].min() >= 1
+    assert 0 <= tops[13:].min() < tops[13:].max() <= 1
+
+
+def test_a_flat_row_does_not_divide_by_zero():
+    assert set(row_bars([Panel("flat", np.zeros(3))], NAMES[:3], 0).data[1].y) == {0.0}
 
 
 def test_vector_strip_keeps_values_and_a_gap():
