@@ -59,7 +59,7 @@ def test_row_bars_have_a_band_per_step_and_ghosts_only_when_given():
     assert len(bars.x) == 26
     assert len(ghosts.x) == 13
     assert bars.marker.color[9] == bars.marker.color[13 + 9] != bars.marker.color[8]
-    assert bars.hovertext[9] == "E10: one 0.6048"
+    assert bars.hovertext[9] == "E10: one 0.6047"
     assert len(row_bars([panels[1]], NAMES, 9).data) == 2
 
 
