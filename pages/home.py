@@ -16,9 +16,9 @@ from core.toy.jobs import reading
 from core.toy.model import run_toy
 from core.toy.residue_vectors import COLUMNS, residue_vectors
 from core.training.recipe import PAPER
+from core.training.schedule import smoothing_floor
 from core.transformer.parameters import total_by_formula
 from core.transformer.shape import ModelShape
-from core.traps.smoothing import smoothing_floor
 from pages.parts.downloads import show_figure
 from pages.parts.frame import ROOMS, open_page
 

@@ -77,7 +77,7 @@ def square_root() -> Question:
         f"Over {draws:,} draws the scores spread by {spread:.1f}, the square root of {d_k}. "
         f"Softmax then gives one of {keys} keys {raw:.0%} of the weight (median); divided by "
         f"{math.sqrt(d_k):g} it gives {scaled:.0%}, and the gradient can still choose."
-    ).replace("%", " %")
+    ).replace("%", "\u00a0%")
     return Question(
         "The square root",
         f"Queries and keys hold d_k = {d_k} random numbers of spread 1. How far do their dot "

@@ -9,8 +9,9 @@ import numpy as np
 
 from core.alphabet import FIRST_LETTER_ID
 from core.training.recipe import PAPER
+from core.training.schedule import smoothing_floor
 from core.traps.question import Question
-from core.traps.smoothing import smoothed_loss, smoothing_floor
+from core.traps.smoothing import smoothed_loss
 
 
 def loss_floor() -> Question:

@@ -105,7 +105,8 @@ def show_cost() -> None:
     longest = measured[-1]
     words = (
         f"{longest.length:,} letters make {longest.pairs:,} pairs, {1000 * longest.seconds:.0f} ms "
-        f"and {longest.megabytes:.0f} MB per head; the 13 letters of a CDR3 make {13**2}."
+        f"and {longest.megabytes:.0f} MB per head. The 13 letters of a CDR3 make {13**2} pairs, a "
+        f"protein of 1,000 residues {1000**2:,}, in every head of every layer."
     )
     st.markdown(
         f"#### Twice the length: {time_factor:.1f} times the time, {memory_factor:.1f} times the "

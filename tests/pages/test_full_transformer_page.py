@@ -311,28 +311,26 @@ def test_sliders_and_presets_change_both_counts(opened) -> None:
 def independent_norms(depth: int, pre_norm: bool) -> tuple[list[float], list[float]]:
     """The experiment again with torch.nn layers carrying the same weights."""
     from core.parity import copy_encoder_layer
-    from core.transformer import depth as experiment
     from core.transformer.model import initialise
     from core.transformer.stacks import Encoder
 
     torch.manual_seed(0)
-    x, reading = torch.randn(4, 13, 64), torch.randn(4, 13, 64)
-    shape = ModelShape(1, 1, 64, 4, 256, depth, dropout=0.0, pre_norm=pre_norm)
+    x, reading = torch.randn(2, 13, 32), torch.randn(2, 13, 32)
+    shape = ModelShape(1, 1, 32, 4, 128, depth, dropout=0.0, pre_norm=pre_norm)
     ours = Encoder(shape)
     initialise(ours)
     layers = []
     for layer in ours.layers:
         theirs = torch.nn.TransformerEncoderLayer(
-            64, 4, 256, dropout=0.0, batch_first=True, norm_first=pre_norm
+            32, 4, 128, dropout=0.0, batch_first=True, norm_first=pre_norm
         )
         copy_encoder_layer(layer, theirs)
         layers.append(theirs)
     stream = [x]
     for theirs in layers:
         stream.append(theirs(stream[-1]))
-    out = torch.nn.functional.layer_norm(stream[-1], (64,)) if pre_norm else stream[-1]
-    (torch.einsum("bld,bld->", out, reading) / (4 * 13)).backward()
-    assert experiment.D_MODEL == 64
+    out = torch.nn.functional.layer_norm(stream[-1], (32,)) if pre_norm else stream[-1]
+    (torch.einsum("bld,bld->", out, reading) / (2 * 13)).backward()
     gradients = [
         math.sqrt(sum(float((p.grad**2).sum()) for p in theirs.parameters())) for theirs in layers
     ]
