@@ -14,7 +14,7 @@ from core.transformer.shape import ModelShape
 from core.transformer.stacks import Encoder
 from core.transformer.trace import Trace
 
-D_MODEL, HEADS, D_FF, LENGTH, BATCH = 64, 4, 256, 13, 4
+D_MODEL, HEADS, D_FF, LENGTH, BATCH = 32, 4, 128, 13, 2
 DEEPEST = 48
 
 
@@ -59,5 +59,5 @@ def _encoder(depth: int, pre_norm: bool) -> Encoder:
 
 
 def _gradient_norm(layer: torch.nn.Module) -> float:
-    squares = [float(p.grad.square().sum()) for p in layer.parameters() if p.grad is not None]
-    return sum(squares) ** 0.5
+    gradients = [p.grad.flatten() for p in layer.parameters() if p.grad is not None]
+    return float(torch.cat(gradients).norm())

@@ -54,7 +54,7 @@ def show(sizes: Sizes, sequence: str) -> None:
         "gradients near the output are why post-LN needs a warm-up."
     )
     st.caption(
-        "Untrained encoders of width 64, 4 heads, d_ff 256, no dropout, on 4 × 13 random vectors; "
+        "Untrained encoders of width 32, 4 heads, d_ff 128, no dropout, on 2 × 13 random vectors; "
         "the loss is a random linear reading of the output. In front of its reading, pre-LN "
         "normalises once more."
     )

@@ -117,7 +117,7 @@ def test_cross_attention_that_is_not_there() -> None:
 
 def test_post_norm_keeps_every_position_at_the_root_of_the_width() -> None:
     norms = norms_by_layer(3, pre_norm=False)
-    np.testing.assert_allclose(norms.stream[1:], math.sqrt(64), rtol=1e-3)
+    np.testing.assert_allclose(norms.stream[1:], math.sqrt(32), rtol=1e-3)
     assert norms.gradient.shape == (3,)
     assert (norms.gradient > 0).all()
 
