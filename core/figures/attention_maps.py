@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
-from core.figures.palette import DIVERGING, SEQUENTIAL, base_layout
+from core.figures.palette import DIVERGING, SEQUENTIAL, base_layout, draw
 
 GAP = 1
 _ALL_LABELS_UP_TO = 16
@@ -44,9 +44,9 @@ def head_maps(
     strip = Strip(len(weights), len(labels))
     heat = _heat(strip, dict(enumerate(weights)), SEQUENTIAL, 0.0, 1.0)
     heat |= {"hoverinfo": "skip", "colorbar": _colour_bar(".0%")}
-    return go.Figure(
-        data=[heat, _clickable_rows(strip, weights, labels)],
-        layout=_layout(strip, titles, labels),
+    return draw(
+        [heat, _clickable_rows(strip, weights, labels)],
+        _layout(strip, titles, labels),
     )
 
 
@@ -59,7 +59,7 @@ def ghost_maps(before: np.ndarray, after: np.ndarray, labels: Sequence[str]) -> 
     change = _heat(strip, {2: after - before}, DIVERGING, -largest, largest)
     change |= {"colorbar": _colour_bar("+.0%"), "hovertemplate": "%{z:+.1%}<extra></extra>"}
     titles = ("Before", "After", "Difference")
-    return go.Figure(data=[both, change], layout=_layout(strip, titles, labels))
+    return draw([both, change], _layout(strip, titles, labels))
 
 
 def map_height(length: int) -> int:

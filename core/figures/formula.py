@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
-from core.figures.palette import BLUE, GREY, ORANGE, VERMILION, base_layout
+from core.figures.palette import BLUE, GREY, ORANGE, VERMILION, base_layout, draw
 
 _ALL_LABELS_UP_TO = 20
 _FILLED = 0.68
@@ -56,7 +56,7 @@ def row_bars(panels: Sequence[Panel], labels: Sequence[str], key: int) -> go.Fig
         zeros += [(-0.5, zero), (len(labels) - 0.5, zero), (None, None)]
         notes.append(_note(f"{panel.name}  ({low:.3g} to {high:.3g})", bottom + 0.98))
     data = [_zero_lines(zeros), _bars(bars)] + ([_ghosts(ghosts)] if ghosts["x"] else [])
-    return go.Figure(data=data, layout=_layout(labels, len(panels), notes))
+    return draw(data, _layout(labels, len(panels), notes))
 
 
 def _texts(labels: Sequence[str], name: str, values: np.ndarray) -> list[str]:

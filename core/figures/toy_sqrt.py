@@ -6,7 +6,7 @@ In: weights, or the largest weight of each draw. Out: Plotly figures.
 import numpy as np
 import plotly.graph_objects as go
 
-from core.figures.palette import BLUE, VERMILION, base_layout
+from core.figures.palette import BLUE, VERMILION, base_layout, draw
 
 _BINS = 40
 _NAMES = ("raw scores", "divided by √d_k")
@@ -28,7 +28,7 @@ def draw_bars(unscaled: np.ndarray, scaled: np.ndarray) -> go.Figure:
         xaxis={"title": {"text": "key"}, "dtick": 2, "tick0": 1, "fixedrange": True},
         yaxis={"range": [0, 1], "tickformat": ".0%", "fixedrange": True},
     )
-    return go.Figure(data=data, layout=layout)
+    return draw(data, layout)
 
 
 def top_weight_histogram(unscaled: np.ndarray, scaled: np.ndarray) -> go.Figure:
@@ -60,4 +60,4 @@ def top_weight_histogram(unscaled: np.ndarray, scaled: np.ndarray) -> go.Figure:
         },
         yaxis={"title": {"text": "draws"}, "fixedrange": True},
     )
-    return go.Figure(data=data, layout=layout)
+    return draw(data, layout)

@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from core.figures.attention_maps import title_above
-from core.figures.palette import BLUE, DIVERGING, GREY, ORANGE, VERMILION, base_layout
+from core.figures.palette import BLUE, DIVERGING, GREY, ORANGE, VERMILION, base_layout, draw
 
 _STILL = {
     "ticks": "",
@@ -70,7 +70,7 @@ def vector_strip(
             title_above(title, float(left) - 0.5) for left, title in zip(lefts, titles, strict=True)
         ],
     )
-    return go.Figure(data=[heat], layout=layout)
+    return draw([heat], layout)
 
 
 def query_key_plane(
@@ -100,7 +100,7 @@ def query_key_plane(
         yaxis={"title": {"text": "dimension 2"}, **axis},
         annotations=[_arrow(query), _query_name(query, query_label)],
     )
-    return go.Figure(data=data, layout=layout)
+    return draw(data, layout)
 
 
 def grouped(points: np.ndarray) -> list[list[int]]:

@@ -36,7 +36,8 @@ def snippet(run: ToyRun, body: str) -> str:
 def runs(sequence: str) -> tuple[ToyRun, ToyRun]:
     """The ghost and the edited run."""
     st.session_state["_toy_sequence"] = sequence
-    return run_toy(sequence), run_toy(sequence, current_edits())
+    before, edits = run_toy(sequence), current_edits().fitted(sequence)
+    return before, before if edits == UNTOUCHED else run_toy(sequence, edits)
 
 
 def picked(before: ToyRun) -> tuple[int, int]:

@@ -1,4 +1,7 @@
+import json
+
 import numpy as np
+import plotly.graph_objects as go
 import pytest
 
 from core.figures.attention_maps import Strip, ghost_maps, head_maps, row_text
@@ -119,3 +122,27 @@ def test_draw_bars_and_reach_show_what_they_are_given():
     line = reach(np.array([-1, 0, 1]), np.array([0.7, 0.2, 0.1]), [-1.0])
     assert list(line.data[0].x) == [-1, 0, 1]
     assert len(line.layout.shapes) == 1
+
+
+@pytest.mark.parametrize(
+    "figure",
+    [
+        head_maps(WEIGHTS, "abcd", NAMES),
+        ghost_maps(WEIGHTS[0], WEIGHTS[1], NAMES),
+        row_bars([Panel("one", WEIGHTS[0][5], WEIGHTS[0][4])], NAMES, 9),
+        vector_strip([RUN.vectors], ["x"], NAMES, [["c"] * 8]),
+        query_key_plane(RUN.steps[0].queries[5], RUN.steps[0].keys, WEIGHTS[0][5], NAMES, NAMES[5]),
+        draw_bars(np.array([1.0]), np.array([1.0])),
+        top_weight_histogram(np.array([0.5]), np.array([0.5])),
+        reach(np.array([0]), np.array([1.0]), [0.0]),
+    ],
+)
+def test_figures_built_without_plotlys_checks_pass_them(figure):
+    plain = json.loads(figure.to_json())
+    checked = json.loads(go.Figure(figure.to_dict()).to_json())
+    for ours, theirs in zip(plain["data"], checked["data"], strict=True):
+        assert {**ours, "colorscale": 0} == {**theirs, "colorscale": 0}
+        assert [c for _, c in ours.get("colorscale", [])] == [
+            c for _, c in theirs.get("colorscale", [])
+        ]
+    assert plain["layout"].keys() - {"title"} <= checked["layout"].keys()
