@@ -1,5 +1,7 @@
 """Cross-attention: between a receptor and a peptide (untrained), and in a trained run."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -9,7 +11,7 @@ from core.figures.transformer_attention import cross_map
 from core.transformer.tour import Sizes
 from pages.parts.downloads import show_figure
 from pages.parts.full_links import check_link
-from pages.parts.full_trained import choose_trained, readable, trained_model
+from pages.parts.full_trained import choose_trained, readable
 
 KINDS = ("Receptor and peptide, untrained", "Trained run")
 PEPTIDE = "GILGFVFTL"
@@ -166,12 +168,11 @@ def _trained(sequence: str) -> None:
 @st.cache_data(max_entries=64, show_spinner="Reading with the trained model …")
 def trained_weights(file: str, changed: float, sequence: str) -> tuple[np.ndarray, str]:
     """Weights while the model writes its own output, and that output."""
-    from pathlib import Path
-
+    from core.training.checkpoint import load_model
     from core.training.evaluate import decode_string
     from core.transformer.reading import cross_attention
 
-    model, recipe = trained_model(Path(file))
+    model, recipe = load_model(Path(file))
     if len(sequence) > recipe.max_length:
         raise ValueError(
             f"{sequence} has {len(sequence)} letters; this run read at most {recipe.max_length}."

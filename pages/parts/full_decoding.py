@@ -11,7 +11,7 @@ from core.figures.transformer_decoding import candidate_bars
 from core.transformer.tour import Sizes
 from pages.parts.downloads import show_figure
 from pages.parts.full_links import check_link
-from pages.parts.full_trained import choose_trained, readable, trained_model
+from pages.parts.full_trained import choose_trained, readable
 
 WIDTHS = (1, 2, 3, 4, 5)
 CODE = """from pathlib import Path
@@ -30,9 +30,10 @@ NAMES = {PAD: "PAD", BOS: "BOS", EOS: "end"}
 @st.cache_data(max_entries=64, show_spinner="Decoding …")
 def steps_of(file: str, changed: float, sequence: str, width: int) -> tuple[list[list[dict]], str]:
     """Every step's candidates as rows, and the letters of the model's vocabulary."""
+    from core.training.checkpoint import load_model
     from core.transformer.walk import walk
 
-    model, recipe = trained_model(Path(file))
+    model, recipe = load_model(Path(file))
     clean_sequence(sequence, letters=recipe.letters)
     steps = walk(model, Vocabulary(recipe.letters).encode(sequence), width)
     return [[vars(c) for c in step.candidates] for step in steps], recipe.letters

@@ -35,6 +35,10 @@ def measured(depth: int) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
 def show(sizes: Sizes, sequence: str) -> None:
     """Two figures: what flows up, what flows back."""
     check_link({"f_depth": range(1, DEEPEST + 1)})
+    st.markdown(
+        "The paper normalises **after** each addition, almost everybody since **before** each "
+        "sublayer. Same weights, same input, one pass up and one gradient back through N layers:"
+    )
     left, right = st.columns(2)
     left.latex(r"\text{post-LN: } \text{LN}(x + \text{sublayer}(x))")
     right.latex(r"\text{pre-LN: } x + \text{sublayer}(\text{LN}(x))")

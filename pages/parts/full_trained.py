@@ -1,16 +1,11 @@
 """Trained models that this installation holds: the recorded run's, and finished runs'."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from core.settings import ASSETS, read_settings
 from pages.parts.full_links import check_link
-
-if TYPE_CHECKING:
-    from core.training.recipe import Recipe
-    from core.transformer.model import Transformer
 
 RECORDED = ASSETS / "recorded_paper_run.pt"
 
@@ -54,18 +49,6 @@ def _known() -> dict[str, tuple[str, Path]]:
     return known
 
 
-@st.cache_resource(max_entries=4, show_spinner="Loading the trained model …")
-def _load(file: Path, changed: float) -> "tuple[Transformer, Recipe]":
-    from core.training.checkpoint import load_model
-
-    return load_model(file)
-
-
 def readable(file: Path) -> str:
     """The file as a snippet names it: within the repository, or as the training page gives it."""
     return f"assets/{file.name}" if file == RECORDED else file.name
-
-
-def trained_model(file: Path) -> "tuple[Transformer, Recipe]":
-    """Model (evaluation mode) and recipe. Raises ValueError with a sentence."""
-    return _load(file, file.stat().st_mtime)

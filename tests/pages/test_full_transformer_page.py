@@ -2,6 +2,7 @@
 
 import math
 import re
+import shutil
 from typing import Any
 
 import numpy as np
@@ -470,3 +471,35 @@ def test_parity_table_is_within_rounding_and_can_be_drawn_again(opened) -> None:
     second = app.dataframe[0].value
     assert (second["float64"] < 1e-10).all()
     assert list(second["float32"]) != list(first["float32"])
+
+
+@recorded
+def test_a_finished_run_can_be_chosen_and_a_damaged_file_is_named(opened, monkeypatch) -> None:
+    from core.runs import store
+    from core.runs.supervisor import Supervisor, checkpoint_folder
+    from core.settings import read_settings
+    from core.training.recipe import PAPER, Watch
+
+    supervisor = Supervisor(read_settings())
+    with supervisor.reading() as db:
+        number = store.add(db, PAPER, Watch(), owner="x")
+    file = checkpoint_folder(supervisor.settings, number) / "last.pt"
+    file.parent.mkdir(parents=True)
+    shutil.copy(ASSETS / "recorded_paper_run.pt", file)
+    app = opened(f_part="Decoding", f_run=str(number))
+    assert app.selectbox("f_run").value == str(number)
+    assert "exactly reversed" in words(app)
+    file.write_bytes(b"not a checkpoint")
+    app.button("f_forward").click().run()
+    assert not app.exception
+    assert "last.pt cannot be read as a checkpoint" in app.error[0].value
+
+
+def test_without_any_trained_model_the_page_says_where_to_train_one(opened, monkeypatch) -> None:
+    monkeypatch.setattr("pages.parts.full_trained.RECORDED", ASSETS / "no_such_file.pt")
+    for chapter in (
+        {"f_part": "Decoding"},
+        {"f_part": "Cross-attention", "f_cross": "Trained run"},
+    ):
+        app = opened(**chapter)
+        assert "no trained model here yet" in app.info[0].value
