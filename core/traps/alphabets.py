@@ -4,12 +4,16 @@ In: an alphabet. Out: a recipe for the reverse task over it, and how many weight
 Knows nothing of torch.
 """
 
+import random
 from dataclasses import dataclass, replace
 
 from core.alphabet import DEFAULT_SEQUENCE, DIGITS, NUCLEOTIDES, RESIDUES, Vocabulary
 from core.training.recipe import SPRINT, Recipe, Watch
 from core.transformer.parameters import parts_by_formula
 from core.transformer.shape import ModelShape
+
+OWN = "Your own"
+MOST_LETTERS, EXAMPLE_LENGTH = 36, 13
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,23 @@ class Alphabet:
     def ends(self) -> int:
         """Weights of the two embeddings and the generator, which know the alphabet."""
         return sum(p.count for p in parts_by_formula(self.shape) if not p.inside)
+
+
+def own_alphabet(text: str) -> Alphabet:
+    """An alphabet of a visitor's own letters or digits, with a random example of 13.
+
+    White space is left out and lower case becomes upper case. Raises ValueError, in a
+    sentence, for anything but 2 to 36 different letters A to Z and digits.
+    """
+    letters = "".join(text.split())
+    letters = letters.upper() if letters.isascii() else letters
+    if len(letters) > MOST_LETTERS:
+        raise ValueError(
+            f"An alphabet of {len(letters)} letters is too long: {MOST_LETTERS} at most."
+        )
+    replace(SPRINT, letters=letters)  # refuses what no recipe can use
+    picked = random.Random(0).choices(letters, k=EXAMPLE_LENGTH)
+    return Alphabet(OWN, Vocabulary(letters), "".join(picked))
 
 
 # TGT GCC AGC AGT ATA spells C A S S I, the germline's part of the CDR3.

@@ -5,8 +5,9 @@ output, measured as a gradient. Untrained weights throughout: this is what train
 from. Needs PyTorch.
 """
 
+import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 from jaxtyping import Float
@@ -23,12 +24,17 @@ NETWORKS = (RNN, KIND_RNN, GRU, ATTENTION)
 
 @dataclass(frozen=True)
 class Influence:
-    """Share (0 to 1) of the last output's gradient that falls on the first letter."""
+    """Share (0 to 1) of the last output's gradient that falls on the first letter.
+
+    `seconds` is the best time of one sequence's forward pass, here and now; it has no part in
+    comparing two results.
+    """
 
     network: str
     length: int
     share: float
     steps_in_a_row: int
+    seconds: float = field(compare=False)
 
 
 def measure(
@@ -50,7 +56,8 @@ def measure(
             shares = gradients[:, 0] / gradients.sum(dim=1)
             # Shares of a recurrent network span many powers of ten: average their logarithms.
             share = shares.clamp_min(1e-300).log().mean().exp().item()
-            yield Influence(name, length, share, 1 if name == ATTENTION else length)
+            in_a_row = 1 if name == ATTENTION else length
+            yield Influence(name, length, share, in_a_row, _seconds(network, length))
 
 
 def influence_profile(
@@ -66,6 +73,17 @@ def influence_profile(
     last = (answer[0] if isinstance(answer, tuple) else answer)[:, -1]
     (gradient,) = torch.autograd.grad((last * direction).sum(), x)
     return gradient.norm(dim=-1)
+
+
+@torch.no_grad()
+def _seconds(network: nn.Module, length: int, repeats: int = 3) -> float:
+    x = torch.zeros(1, length, WIDTH, dtype=torch.float64)
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        network(x)
+        times.append(time.perf_counter() - start)
+    return min(times)
 
 
 def _network(name: str, seed: int) -> nn.Module:

@@ -11,23 +11,25 @@ from core.runs.store import Run
 from core.runs.supervisor import Supervisor
 from core.runs.view import View, follow
 from core.settings import read_settings
-from core.traps.alphabets import ALPHABETS, Alphabet
+from core.traps.alphabets import ALPHABETS, OWN, Alphabet, own_alphabet
 from pages.parts.downloads import show_figure
 from pages.parts.traps_words import check_link, myth, percent
 from pages.parts.visitor import visitor_key
 
 _RUN = "_traps_run"
 FILM_ROWS = 4
+NOTES = "CDEFGAB"  # the notes of a scale
 CODE = """\
-from core.traps.alphabets import ALPHABETS
+from core.traps.alphabets import ALPHABETS, own_alphabet
 
-for alphabet in ALPHABETS:
+alphabets = (*ALPHABETS, own_alphabet("{letters}"))
+for alphabet in alphabets:
     print(alphabet.name, len(alphabet.vocabulary), alphabet.blocks, alphabet.ends)
 
 
 # And to train one of them (400 steps), event by event:
 # from core.training.engine import train
-# for event in train(ALPHABETS[{index}].recipe): print(event)
+# for event in train(alphabets[-1].recipe): print(event)
 """
 
 
@@ -37,7 +39,7 @@ def show() -> None:
         "Transformers are for language.",
         "For any sequence of tokens: residues, nucleotides, digits. Only the vocabulary differs.",
     )
-    names = [alphabet.name for alphabet in ALPHABETS]
+    names = [*(alphabet.name for alphabet in ALPHABETS), OWN]
     check_link(
         {
             "x_abc": ("alphabet", lambda text: text in names),
@@ -47,7 +49,7 @@ def show() -> None:
     chosen = st.segmented_control(
         "Alphabet", names, default=names[1], required=True, key="x_abc", bind="query-params"
     )
-    alphabet = ALPHABETS[names.index(chosen) if chosen in names else 1]
+    alphabet = _own() if chosen == OWN else ALPHABETS[names.index(chosen or names[1])]
     supervisor = Supervisor(read_settings())
     run = _run_of(supervisor, alphabet)
     _start_bar(supervisor, alphabet, run)
@@ -57,19 +59,31 @@ def show() -> None:
         st.fragment(_watch, run_every=None if run.is_over else 1.0)(supervisor, run.id, run.is_over)
 
 
+def _own() -> Alphabet:
+    text = st.text_input(
+        "Letters or digits, each once", NOTES, key="x_letters", bind="query-params"
+    )
+    try:
+        return own_alphabet(text or "")
+    except ValueError as problem:
+        st.error(f"{problem} Showing {NOTES}.", icon=":material/error:")
+        return own_alphabet(NOTES)
+
+
 def _shares(alphabet: Alphabet) -> None:
-    ends = [a.ends / (a.blocks + a.ends) for a in ALPHABETS]
+    shown = ALPHABETS if alphabet in ALPHABETS else (*ALPHABETS, alphabet)
+    ends = [a.ends / (a.blocks + a.ends) for a in shown]
     st.markdown(
         f"#### {percent(min(ends), 1)} to {percent(max(ends), 1)} of the weights know the "
         f"alphabet\nThe {ALPHABETS[0].blocks:,} weights of the blocks have the same shapes for "
-        f"all {len(ALPHABETS)}; only embeddings and output grow with the "
+        f"all {len(shown)}; only embeddings and output grow with the "
         f"{len(alphabet.vocabulary)} tokens (PAD, BOS, EOS and {alphabet.vocabulary.letters})."
     )
     counts = {
-        "Encoder and decoder": [a.blocks for a in ALPHABETS],
-        "Embeddings and output": [a.ends for a in ALPHABETS],
+        "Encoder and decoder": [a.blocks for a in shown],
+        "Embeddings and output": [a.ends for a in shown],
     }
-    labels = [f"{a.name}, {len(a.vocabulary)} tokens" for a in ALPHABETS]
+    labels = [f"{a.name}, {len(a.vocabulary)} tokens" for a in shown]
     show_figure(
         weight_shares(labels, counts),
         key="traps_alphabets",
@@ -78,7 +92,7 @@ def _shares(alphabet: Alphabet) -> None:
             for label, blocks, ends in zip(labels, *counts.values(), strict=True)
         ),
         table=lambda: pd.DataFrame({"alphabet": labels, **counts}),
-        code=CODE.format(index=ALPHABETS.index(alphabet)),
+        code=CODE.format(letters=alphabet.vocabulary.letters),
     )
 
 
@@ -96,6 +110,10 @@ def _run_of(supervisor: Supervisor, alphabet: Alphabet) -> Run | None:
     return None
 
 
+def _things(alphabet: Alphabet) -> str:
+    return "your letters" if alphabet.name == OWN else alphabet.name.lower()
+
+
 def _run_number(text: str) -> int | None:
     # Nine digits at most: SQLite refuses numbers beyond 64 bits with an error, not an answer.
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= 9 else None
@@ -105,7 +123,7 @@ def _start_bar(supervisor: Supervisor, alphabet: Alphabet, run: Run | None) -> N
     with st.container(horizontal=True, vertical_alignment="center"):
         if run is None or run.is_over:
             st.button(
-                f"Train it to reverse {alphabet.name.lower()}",
+                f"Train it to reverse {_things(alphabet)}",
                 type="primary",
                 icon=":material/play_arrow:",
                 on_click=_start,

@@ -6,6 +6,7 @@ import streamlit as st
 
 from core.alphabet import DEFAULT_SEQUENCE, SequenceError
 from core.figures.traps_rankings import head_agreement, two_rankings
+from core.settings import ASSETS
 from core.traps.importance_toy import toy_importance
 from core.traps.ranking import Importance, ranks, reading
 from pages.parts.controls import sequence_box
@@ -14,6 +15,7 @@ from pages.parts.traps_words import check_link, myth
 
 TOY, REVERSE, PROTEIN = "Toy", "Reverse model", "TRB-mini"
 ALL_HEADS = "Mean of all heads"
+RECORDED = ASSETS / "recorded_paper_run.pt"
 CODE = {
     TOY: """\
 from core.traps.importance_toy import toy_importance
@@ -109,12 +111,12 @@ def _measured(model: str, sequence: str, hidden: int) -> Importance:
 
 @st.cache_data(max_entries=64, show_spinner="Taking away one letter after the other …")
 def _reverse(sequence: str) -> Importance:
+    from core.training.checkpoint import load_model
     from core.traps.importance_reverse import reverse_importance
-    from pages.parts.full_trained import RECORDED, trained_model
 
     if not RECORDED.is_file():
         raise ValueError("There is no trained reverse model here: showing the toy instead.")
-    return reverse_importance(trained_model(RECORDED)[0], sequence)
+    return reverse_importance(load_model(RECORDED)[0], sequence)
 
 
 @st.cache_data(max_entries=64, show_spinner="Hiding one residue after the other …")

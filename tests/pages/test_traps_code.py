@@ -55,7 +55,7 @@ def test_weights():
 
 
 def test_alphabets():
-    assert printed(traps_alphabets.CODE.format(index=0))[1].startswith("Nucleotides 7 ")
+    assert printed(traps_alphabets.CODE.format(letters="ACGT"))[1].startswith("Nucleotides 7 ")
 
 
 def test_forgetting():

@@ -183,6 +183,23 @@ def test_a_link_to_a_run_that_is_not_here_shows_the_weights(open_page, run):
     assert "know the alphabet" in words(app)
 
 
+def test_an_alphabet_of_ones_own_is_trained_on(open_page, queued):
+    app = open_page("traps", x="Any tokens", x_abc="Your own", x_letters="xyz01")
+    assert "8 tokens (PAD, BOS, EOS and XYZ01)" in words(app)
+    train_button(app).click().run()
+    assert not app.exception
+    assert "queued" in words(app)
+
+
+@pytest.mark.parametrize("text", ["", "<script>alert(1)</script>", "AAB", "A" * 10_000])
+def test_a_bad_alphabet_gets_a_sentence(open_page, text):
+    app = open_page("traps", x="Any tokens", x_abc="Your own")
+    app.text_input("x_letters").set_value(text).run()
+    assert not app.exception
+    assert "Showing CDEFGAB" in app.error[0].value
+    assert app.get("plotly_chart")
+
+
 def test_an_installation_that_does_not_train_says_so(open_page, monkeypatch):
     monkeypatch.setenv("ONE_RECEPTOR_MAX_RUNNING", "0")
     app = open_page("traps", x="Any tokens")

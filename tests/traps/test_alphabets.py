@@ -7,13 +7,39 @@ import pytest
 from core.training.engine import train
 from core.training.events import Finished, Sampled, StepDone
 from core.training.recipe import SPRINT, check_watched
-from core.traps.alphabets import ALPHABETS
+from core.traps.alphabets import ALPHABETS, own_alphabet
 
 
 @pytest.mark.parametrize("alphabet", ALPHABETS, ids=lambda a: a.name)
 def test_only_the_letters_differ_from_the_sprint_recipe(alphabet):
     assert replace(alphabet.recipe, name="sprint", letters=SPRINT.letters) == SPRINT
     assert check_watched(alphabet.recipe, alphabet.example) == alphabet.example
+
+
+def test_an_alphabet_of_ones_own_is_cleaned_and_used():
+    alphabet = own_alphabet(" cdef gab\n")
+    assert alphabet.vocabulary.letters == "CDEFGAB"
+    assert len(alphabet.example) == 13
+    assert check_watched(alphabet.recipe, alphabet.example) == alphabet.example
+    assert own_alphabet("CDEFGAB") == alphabet
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "A",
+        "AA",
+        "A-B",
+        "ÄB",
+        "<script>",
+        "AB" * 10_000,
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZ01234567890",
+    ],
+)
+def test_what_is_no_alphabet_is_refused_in_a_sentence(text):
+    with pytest.raises(ValueError, match=r"\."):
+        own_alphabet(text)
 
 
 def test_digits_begin_to_be_learnt_within_a_few_steps():
