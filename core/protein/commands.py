@@ -5,10 +5,13 @@ import csv
 import json
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
+import torch
 
 from core.protein.cards import WeightsError, model_card
 from core.protein.chain import Chain, default_chain
@@ -121,14 +124,10 @@ def scan_many_command(options: argparse.Namespace) -> int:
     started = time.monotonic()
     step = ManyProgress(0, 0, 0)
     try:
-        for step in scan_many(model, source, target, complete=options.complete):
-            rate = (step.done - step.resumed) / max(time.monotonic() - started, 1e-9)
-            print(
-                f"\r{step.done} receptors, {step.failed} with an error, {rate:.1f} per second",
-                end="",
-                file=sys.stderr,
-                flush=True,
-            )
+        with _one_torch_thread_each() as threads:
+            steps = scan_many(model, source, target, complete=options.complete, threads=threads)
+            for step in steps:
+                _show_rate(step, time.monotonic() - started)
     except ReceptorError as problem:
         raise BadInput(str(problem)) from problem
     say("")
@@ -136,6 +135,27 @@ def scan_many_command(options: argparse.Namespace) -> int:
         say(f"{step.resumed} of them were in {target} already.")
     say(f"{model.label}: {step.done} receptors written to {target}, {step.failed} with an error.")
     return 0
+
+
+def _show_rate(step: ManyProgress, seconds: float) -> None:
+    rate = (step.done - step.resumed) / max(seconds, 1e-9)
+    print(
+        f"\r{step.done} receptors, {step.failed} with an error, {rate:.1f} per second",
+        end="",
+        file=sys.stderr,
+        flush=True,
+    )
+
+
+@contextmanager
+def _one_torch_thread_each() -> Iterator[int]:
+    """How many chains to scan at once; each then has one thread of torch to itself."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield read_settings().threads or before
+    finally:
+        torch.set_num_threads(before)
 
 
 def download_command(options: argparse.Namespace) -> int:

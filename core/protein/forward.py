@@ -63,7 +63,7 @@ def masked_logits(
     tables = rotary_tables(module.layers[0].self_attn.rot_emb.inv_freq, tokens.shape[1])
     for layer in module.layers[:-1]:
         x = _layer(layer, x, *tables)
-    x = _last_layer(module.layers[-1], x, at, *tables)
+    x = last_layer(module.layers[-1], x, at, *tables)
     return module.lm_head(module.emb_layer_norm_after(x))
 
 
@@ -123,7 +123,7 @@ def _layer(layer: Any, x: Tensor, cosines: Tensor, sines: Tensor) -> Tensor:
     return _feed_forward(layer, x + attention.out_proj(blended))
 
 
-def _last_layer(layer: Any, x: Tensor, at: Tensor, cosines: Tensor, sines: Tensor) -> Tensor:
+def last_layer(layer: Any, x: Tensor, at: Tensor, cosines: Tensor, sines: Tensor) -> Tensor:
     attention = layer.self_attn
     heads = attention.num_heads
     rows = torch.arange(len(x))

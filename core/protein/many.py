@@ -6,8 +6,9 @@ record, its error in a column of its own. Knows nothing of pages.
 
 import csv
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TextIO
@@ -30,6 +31,7 @@ COLUMNS = (
 # Receptors that are scanned together and then written: what a crash may cost.
 BLOCK = 32
 _LONGEST_FIELD = 100_000_000
+_TOKENS = 1000  # of a batch, about: what packed weights are laid out for
 
 
 @dataclass(frozen=True)
@@ -42,23 +44,31 @@ class ManyProgress:
 
 
 def scan_many(
-    model: LanguageModel, source: Path, target: Path, *, complete: bool = False, block: int = BLOCK
+    model: LanguageModel,
+    source: Path,
+    target: Path,
+    *,
+    complete: bool = False,
+    block: int = BLOCK,
+    threads: int = 1,
 ) -> Iterator[ManyProgress]:
     """Scan every receptor of `source`, append to `target`, yield after each block.
 
     What `target` holds already is kept and not computed again; a half-written last row is
-    removed. Raises ReceptorError when `target` belongs to another file or model.
+    removed. `threads` chains are scanned at once. Raises ReceptorError when `target` belongs to
+    another file or model.
     """
     receptors = stream_receptors(source, complete=complete)
     done, failed = _resume(target, receptors, model)
     resumed = done
     yield ManyProgress(done, failed, resumed)
+    scan_them = partial(scan_chains, model, packed=model.packed(_TOKENS), threads=threads)
     with target.open("a", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, delimiter="\t", lineterminator="\n")
         if file.tell() == 0:
             writer.writerow(COLUMNS)
         while part := list(islice(receptors, block)):
-            for row in _rows(model, part):
+            for row in _rows(model, part, scan_them):
                 writer.writerow(row)
                 failed += bool(row[-1])
             done += len(part)
@@ -67,11 +77,15 @@ def scan_many(
             yield ManyProgress(done, failed, resumed)
 
 
-def _rows(model: LanguageModel, receptors: list[Receptor]) -> list[list[str]]:
+def _rows(
+    model: LanguageModel,
+    receptors: list[Receptor],
+    scan_them: Callable[[list[Chain]], list[np.ndarray]],
+) -> list[list[str]]:
     """One row per receptor; equal chains are scanned once."""
     chains = {r.chain.sequence: r.chain for r in receptors if r.chain}
     try:
-        tables = dict(zip(chains, scan_chains(model, list(chains.values())), strict=True))
+        tables = dict(zip(chains, scan_them(list(chains.values())), strict=True))
     except FloatingPointError as problem:
         return [_failed(model, r, r.error or str(problem)) for r in receptors]
     return [

@@ -15,8 +15,10 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from core.alphabet import AMINO_ACIDS
-from core.protein import forward
+from core.protein import fast, forward
 from core.protein.chain import Chain
+
+PACKED_UP_TO = 100_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,18 +64,28 @@ class LanguageModel:
         return row
 
     @torch.no_grad()
+    def packed(self, tokens: int) -> fast.FastModel | None:
+        """The weights made ready for a scan in batches of about `tokens` tokens.
+
+        None for a model so large that a second copy of its weights would be a burden.
+        """
+        return fast.pack(self.module, tokens) if self.parameters <= PACKED_UP_TO else None
+
+    @torch.no_grad()
     def guess_hidden(
-        self, chain: Chain, positions: Sequence[int]
+        self, chain: Chain, positions: Sequence[int], packed: fast.FastModel | None = None
     ) -> tuple[Float[np.ndarray, "n 20"], Float[np.ndarray, " n"]]:
         """Probabilities at each 1-based position with that residue, and only that, hidden.
 
         Softmax over the 20 residues in the order of AMINO_ACIDS; the second value is the mass
         that the softmax over the model's whole alphabet puts outside them. One masked copy of
-        the chain per position, all in one batch.
+        the chain per position, all in one batch; `packed` weights give the same, sooner.
         """
         at = torch.tensor([chain.token_index(position) for position in positions])
         copies = self.tokens(chain).repeat(len(at), 1)
         copies[torch.arange(len(at)), at] = self.alphabet.mask_idx
+        if packed is not None:
+            return self.over_residues(fast.masked_logits(packed, copies, at))
         return self.over_residues(forward.masked_logits(self.module, copies, at))
 
     def over_residues(

@@ -5,15 +5,19 @@ Knows nothing of files or figures.
 """
 
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
 
 from core.protein.chain import Chain
+from core.protein.fast import FastModel
 from core.protein.model import LanguageModel
 
 BATCH = 8
+# Below this many positions packing the weights costs more than it saves.
+WORTH_PACKING = 24
 
 
 @dataclass(frozen=True)
@@ -36,17 +40,21 @@ def scan_steps(
     *,
     positions: Sequence[int] | None = None,
     batch: int = BATCH,
+    packed: FastModel | None = None,
 ) -> Iterator[Progress]:
     """One masked copy per residue, `batch` copies at a time; stop iterating to cancel.
 
-    `positions` (1-based) limits the scan; all other rows stay NaN.
+    `positions` (1-based) limits the scan; all other rows stay NaN. `packed` weights, from
+    `model.packed`, may be shared between scans.
     """
     todo = list(positions) if positions is not None else list(range(1, len(chain) + 1))
+    if packed is None and len(todo) >= WORTH_PACKING:
+        packed = model.packed(batch * len(model.tokens(chain)))
     table, outside = np.full((len(chain), 20), np.nan), np.full(len(chain), np.nan)
     for start in range(0, len(todo), batch):
         part = todo[start : start + batch]
         rows = np.array(part) - 1
-        table[rows], outside[rows] = model.guess_hidden(chain, part)
+        table[rows], outside[rows] = model.guess_hidden(chain, part, packed)
         yield Progress(start + len(part), len(todo), table.copy(), outside.copy())
 
 
@@ -56,16 +64,29 @@ def scan(
     *,
     positions: Sequence[int] | None = None,
     batch: int = BATCH,
+    packed: FastModel | None = None,
 ) -> Float[np.ndarray, "L 20"]:
     """Probabilities of the 20 residues (order of AMINO_ACIDS) at every position, each hidden."""
     table = np.full((len(chain), 20), np.nan)
-    for step in scan_steps(model, chain, positions=positions, batch=batch):
+    for step in scan_steps(model, chain, positions=positions, batch=batch, packed=packed):
         table = step.probabilities
     return table
 
 
 def scan_chains(
-    model: LanguageModel, chains: Sequence[Chain], *, batch: int = BATCH
+    model: LanguageModel,
+    chains: Sequence[Chain],
+    *,
+    batch: int = BATCH,
+    packed: FastModel | None = None,
+    threads: int = 1,
 ) -> list[Float[np.ndarray, "_ 20"]]:
-    """The tables of several chains, in their order."""
-    return [scan(model, chain, batch=batch) for chain in chains]
+    """The tables of several chains, in their order; `threads` of them at once.
+
+    More threads than one help when torch itself is told to use one (`torch.set_num_threads`):
+    whole chains side by side waste less than single products shared between processors.
+    """
+    if packed is None and chains:
+        packed = model.packed(batch * max(len(chain) for chain in chains))
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(lambda chain: scan(model, chain, batch=batch, packed=packed), chains))

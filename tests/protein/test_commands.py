@@ -145,7 +145,7 @@ def test_it_goes_on_where_it_stopped(tmp_path, tiny, cut, monkeypatch):
     out.write_bytes(kept)
     scanned = []
     real = many.scan_chains
-    monkeypatch.setattr(many, "scan_chains", lambda m, c: scanned.extend(c) or real(m, c))
+    monkeypatch.setattr(many, "scan_chains", lambda m, c, **k: scanned.extend(c) or real(m, c, **k))
     steps = list(scan_many(tiny, source, out, block=2))
     assert out.read_bytes() == whole
     assert steps[-1].done == 7

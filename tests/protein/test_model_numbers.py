@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from core.alphabet import AMINO_ACIDS
-from core.protein import forward
+from core.protein import fast, forward
 from core.protein.cards import MODELS, TRB_MINI
 from core.protein.chain import Chain
 from core.protein.embeddings import (
@@ -21,7 +21,7 @@ from core.protein.embeddings import (
 )
 from core.protein.guess import guess
 from core.protein.readout import p_true
-from core.protein.scan import scan, scan_steps
+from core.protein.scan import scan, scan_chains, scan_steps
 from core.protein.weights import available_models, load
 from tests.protein.conftest import TINY
 
@@ -68,6 +68,33 @@ def test_the_scan_equals_fair_esm_one_mask_at_a_time(tiny, published, batch):
     ours = table[np.array(positions) - 1]
     assert np.abs(ours - oracle(tiny, published, positions)).max() < 1e-5
     assert np.isnan(np.delete(table, np.array(positions) - 1, axis=0)).all()
+
+
+@pytest.mark.parametrize("with_onednn", [True, False])
+def test_the_fast_path_equals_the_plain_one(tiny, published, monkeypatch, with_onednn):
+    """Packed products, fused GELU and residuals, fused attention; and without oneDNN."""
+    monkeypatch.setattr(torch.backends.mkldnn, "is_available", lambda: with_onednn)
+    packed = fast.pack(tiny.module, 100)
+    assert (packed.layers[0].qkv.packed is not None) == with_onednn
+    for length, batch in ((1, 1), (7, 3), (53, 8), (131, 5)):
+        chain = Chain(published.sequence[:length])
+        at = torch.arange(1, batch + 1).clamp(max=length)
+        tokens = tiny.tokens(chain).repeat(batch, 1)
+        tokens[torch.arange(batch), at] = tiny.alphabet.mask_idx
+        want = forward.masked_logits(tiny.module, tokens, at)
+        assert (fast.masked_logits(packed, tokens, at) - want).abs().max() < 1e-5
+
+
+def test_a_whole_scan_takes_the_fast_path_and_equals_fair_esm(tiny, published, monkeypatch):
+    used = []
+    real = fast.masked_logits
+    monkeypatch.setattr(fast, "masked_logits", lambda *a: used.append(1) or real(*a))
+    chain = Chain(published.sequence[:37])
+    assert np.abs(scan(tiny, chain) - oracle(tiny, chain, range(1, 38))).max() < 1e-5
+    assert used
+    side_by_side = scan_chains(tiny, [chain, published, chain], threads=3)
+    assert np.abs(side_by_side[2] - scan(tiny, chain)).max() < 1e-6
+    assert np.abs(side_by_side[1] - scan(tiny, published)).max() < 1e-6
 
 
 @pytest.mark.parametrize("length", [1, 2, 7, 53])
