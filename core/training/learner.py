@@ -18,9 +18,9 @@ from core.alphabet import PAD
 from core.training.dropout import CheapDropout
 from core.training.model import build_model
 from core.training.optimisers import clip_gradients, make_optimisers
+from core.training.packing import PackedBatch, PackedForward, draw_packed
 from core.training.parallel import World, average, share_gradients
 from core.training.recipe import Recipe
-from core.training.reverse_task import Batch, draw_batch
 from core.training.schedule import learning_rate
 
 
@@ -34,7 +34,7 @@ class Learner:
         self.recipe, self.device, self.world = recipe, device, world or World()
         self.model = build_model(recipe).to(device)
         self._forward = share_gradients(
-            self.model, device, self.world, some_unused=not recipe.cross_attention
+            PackedForward(self.model), device, self.world, some_unused=not recipe.cross_attention
         )
         self._rate = torch.zeros((), device=device)
         self.optimisers = make_optimisers(self.model, recipe, self._rate)
@@ -50,7 +50,7 @@ class Learner:
     def update(self) -> None:
         """One step: draw, forward, backward, clip, change the weights, log. No number is read."""
         self._rate.copy_(self._rates.index_select(0, self._taken).squeeze(0))
-        batch = draw_batch(self.recipe, self.recipe.batch, self.generator)
+        batch = draw_packed(self.recipe, self.recipe.batch, self.generator)
         self.model.zero_grad(set_to_none=True)
         with self._dropout():
             loss = self._loss(batch)
@@ -91,23 +91,22 @@ class Learner:
             torch.cuda.set_rng_state(state["device_dropout"], self.device)
         self._taken.fill_(state["taken"])
 
-    def _loss(self, batch: Batch) -> Tensor:
-        """This process's part of the mean over all letters of the joint batch.
+    def _loss(self, batch: PackedBatch) -> Tensor:
+        """This process's part of the mean over all tokens of the joint batch.
 
         Gradients are averaged over processes, hence the factor; with one process it is the
-        plain mean over letters, padding left out.
+        plain mean over tokens.
         """
-        letters = (batch.labels != PAD).sum()
+        tokens = (batch.labels != PAD).sum()
         mine = batch.rows(self.world.rank, self.world.size)
-        logits = self._forward(mine.src, mine.tgt)
         total = F.cross_entropy(
-            logits.flatten(0, 1),
+            self._forward(mine).flatten(0, 1),
             mine.labels.flatten(),
             ignore_index=PAD,
             label_smoothing=self.recipe.label_smoothing,
             reduction="sum",
         )
-        return total * self.world.size / letters
+        return total * self.world.size / tokens
 
     def _dropout(self) -> AbstractContextManager[Any]:
         if self.device.type != "cpu" or not self.recipe.dropout:

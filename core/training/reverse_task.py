@@ -1,4 +1,4 @@
-"""The task: read a string, write it backwards. Batches are drawn whole, on the device.
+"""The task: read a string, write it backwards; one string per row, padded, to be looked at.
 
 In: alphabet, lengths, a torch generator. Out: padded token ids. Knows nothing of the model.
 """
@@ -28,10 +28,6 @@ class Batch:
 
     def __len__(self) -> int:
         return len(self.src)
-
-    def rows(self, start: int, step: int) -> "Batch":
-        """Every `step`-th row from `start`: one process's share of a joint batch."""
-        return Batch(self.src[start::step], self.tgt[start::step], self.labels[start::step])
 
 
 def draw_batch(recipe: Recipe, size: int, generator: torch.Generator) -> Batch:

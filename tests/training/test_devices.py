@@ -8,6 +8,7 @@ import torch
 from core.training.captured_step import CapturedSteps, PlainSteps, steps_of
 from core.training.devices import agrees_with_cpu, choose_device, device_name, sensible_threads
 from core.training.learner import Learner
+from core.training.packing import PackedBatch, draw_packed
 from core.training.recipe import SPRINT
 
 CPU = torch.device("cpu")
@@ -75,14 +76,13 @@ def test_the_captured_step_on_cuda_is_the_step_on_the_cpu(monkeypatch):
     cuda = torch.device("cuda", 0)
     learners = Learner(recipe, CPU), Learner(recipe, cuda)
     # The two kinds of generator draw different numbers, so both read one prepared batch.
-    from core.training.reverse_task import Batch, draw_batch
-
-    drawn = draw_batch(recipe, recipe.batch, torch.Generator().manual_seed(0))
+    drawn = draw_packed(recipe, recipe.batch, torch.Generator().manual_seed(0))
     on = {
-        device: Batch(*(ids.to(device) for ids in vars(drawn).values())) for device in (CPU, cuda)
+        device: PackedBatch(*(values.to(device) for values in vars(drawn).values()))
+        for device in (CPU, cuda)
     }
     monkeypatch.setattr(
-        "core.training.learner.draw_batch", lambda _, size, generator: on[generator.device]
+        "core.training.learner.draw_packed", lambda _, size, generator: on[generator.device]
     )
     for learner, kind in zip(learners, (PlainSteps, CapturedSteps), strict=True):
         steps = steps_of(learner)

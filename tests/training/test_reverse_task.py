@@ -63,13 +63,6 @@ def test_the_generator_decides_and_nothing_else():
     assert not torch.equal(one.src, other.src)
 
 
-def test_shares_of_a_batch_make_up_the_batch():
-    batch = draw_batch(PAPER, 7, generator())
-    shares = [batch.rows(rank, 3) for rank in range(3)]
-    assert [len(share) for share in shares] == [3, 2, 2]
-    assert sorted(torch.cat([s.labels for s in shares]).tolist()) == sorted(batch.labels.tolist())
-
-
 @pytest.mark.parametrize("strings", [[], [""], ["A", ""]])
 def test_nothing_to_reverse_is_refused(strings):
     with pytest.raises(ValueError, match="no string"):
