@@ -31,8 +31,14 @@ class Alphabet:
 
     @property
     def watch(self) -> Watch:
-        """Look at the example every 20 steps and at held-out strings every 100."""
-        return Watch(self.example, evaluate_every=100, sample_every=20, snapshot_every=0)
+        """Look at the example 20 times, and at held-out strings 4 times."""
+        steps = self.recipe.steps
+        return Watch(
+            self.example,
+            evaluate_every=max(1, steps // 4),
+            sample_every=max(1, steps // 20),
+            snapshot_every=max(1, steps // 10),
+        )
 
     @property
     def shape(self) -> ModelShape:

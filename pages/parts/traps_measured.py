@@ -75,10 +75,10 @@ def show_forgetting() -> None:
 
 
 def _measure_influence() -> "list[Influence]":
+    bar, found = st.progress(0.0, "Loading PyTorch …"), []
     from core.traps.influence import LENGTHS, NETWORKS, measure
 
-    expected, found = len(LENGTHS) * len(NETWORKS), []
-    bar = st.progress(0.0, "Measuring gradients …")
+    expected = len(LENGTHS) * len(NETWORKS)
     for item in measure():
         found.append(item)
         bar.progress(len(found) / expected, f"{item.network}, {item.length} letters")
