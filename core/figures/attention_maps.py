@@ -115,7 +115,7 @@ def _clickable_rows(
 
 
 def _ticks(labels: Sequence[str], *, letters_only: bool) -> tuple[list[int], list[str]]:
-    every = 1 if len(labels) <= _ALL_LABELS_UP_TO else 5
+    every = 1 if len(labels) <= _ALL_LABELS_UP_TO else 5 if len(labels) <= 30 else 10
     kept = [i for i in range(len(labels)) if (i + 1) % every == 0]
     return kept, [labels[i][0] if letters_only and every == 1 else labels[i] for i in kept]
 

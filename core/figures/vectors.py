@@ -19,6 +19,7 @@ _STILL = {
     "fixedrange": True,
 }
 _NUMBERS_UP_TO = 200
+_NAMED_PLACES = 14
 
 
 def vector_strip(
@@ -82,13 +83,23 @@ def query_key_plane(
 ) -> go.Figure:
     """One query as an arrow, all keys as points; a key's score is its shadow on the arrow.
 
-    Keys at the same place share a point. Its size shows their weights together, as written.
+    Keys at the same place share a point. Its size shows their weights together, as written. A
+    query much longer than the keys is drawn shorter, and says so.
     """
     places = grouped(keys)
+    longest, length = float(np.linalg.norm(keys, axis=1).max()), float(np.linalg.norm(query))
+    times = length / (1.2 * longest) if longest and length > 1.5 * longest else 1.0
+    query = query / times
+    name = query_label if times == 1 else f"{query_label}, {times:.1f} times as long"
     reach = max(float(np.abs(keys).max()), float(np.abs(query).max()), 1e-9)
     points = keys[[members[0] for members in places]]
     shares = [float(weights[members].sum()) for members in places]
-    names = [_place_text(m, labels, share) for m, share in zip(places, shares, strict=True)]
+    # Many places: only those that get a share worth reading are named; hovering names all.
+    least = 0.0 if len(places) <= _NAMED_PLACES else 0.05
+    names = [
+        _place_text(members, labels, share) if share >= least else ""
+        for members, share in zip(places, shares, strict=True)
+    ]
     everyone = [", ".join(labels[i] for i in members) for members in places]
     data = [*_shadows(query, points, reach), _key_points(points, shares, names, everyone)]
     axis = {"range": [-1.35 * reach, 1.35 * reach], "fixedrange": True}
@@ -97,8 +108,8 @@ def query_key_plane(
         showlegend=False,
         margin={"l": 44, "r": 8, "t": 12, "b": 40},
         xaxis={"title": {"text": "dimension 1"}, **axis},
-        yaxis={"title": {"text": "dimension 2"}, **axis},
-        annotations=[_arrow(query), _query_name(query, query_label)],
+        yaxis={"title": {"text": "dimension 2"}, "scaleanchor": "x", **axis},
+        annotations=[_arrow(query), _query_name(query, name)],
     )
     return draw(data, layout)
 

@@ -11,6 +11,8 @@ import numpy as np
 from core.toy.attention import AttentionSteps
 from core.toy.jobs import percent
 
+_ROUNDING = 1e-15
+
 
 @dataclass(frozen=True)
 class WalkStep:
@@ -23,8 +25,8 @@ class WalkStep:
 
 def number(value: float) -> str:
     """Three significant figures as a person would write them: 4, 2.83, 0.605, -0.0021."""
-    if value == 0 or not math.isfinite(value):
-        return "0" if value == 0 else str(value)
+    if abs(value) < _ROUNDING:
+        return "0"
     if abs(value) >= 100:
         return f"{value:.0f}"
     digits = 2 if abs(value) >= 1 else min(3 + max(0, -math.floor(math.log10(abs(value))) - 1), 9)

@@ -17,7 +17,7 @@ from core.toy.slow_wave import limit_sentence
 from core.toy.what_if import LONGEST_SEQUENCE
 from pages.parts.chapters import chapter
 from pages.parts.downloads import show_figure
-from pages.parts.toy_maps import runs, snippet
+from pages.parts.toy_runs import runs, snippet
 
 _NUMBERS_UP_TO = 24
 _OUTPUTS = [f"h{head}.{dimension}" for head in range(1, 5) for dimension in (1, 2)]
@@ -63,8 +63,8 @@ def same_letters(sequence: str) -> None:
     cause = "no head" if not len(differing) else f"head {' and '.join(map(str, differing))}"
     st.markdown(
         f"**{len(rows)} times {letter}**: the same chemistry goes in. Out come vectors that differ "
-        f"by up to **{spread.max():.2f}**. What tells them apart: {cause}; only a head that uses "
-        "position knows whose neighbour it looks at."
+        f"by up to **{spread.max():.2f}**. Told apart by {cause}: only position, or a mask, lets a "
+        "head treat equal letters differently."
     )
     show_figure(
         vector_strip(

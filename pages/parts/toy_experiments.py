@@ -15,7 +15,7 @@ from core.toy.softmax_experiment import TopWeights, one_draw, top_weights
 from core.toy.what_if import UNTOUCHED
 from pages.parts.chapters import chapter
 from pages.parts.downloads import show_figure
-from pages.parts.toy_maps import runs, snippet
+from pages.parts.toy_runs import runs, snippet
 
 _WIDTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 _KEYS, _DRAWS = 13, 1000

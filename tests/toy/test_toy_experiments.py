@@ -66,7 +66,7 @@ def test_a_hidden_key_cannot_be_followed():
 @pytest.mark.parametrize(
     ("value", "text"),
     [(4.0, "4"), (2.8284, "2.83"), (0.60536, "0.605"), (0.00211, "0.00211"), (-0.25, "-0.25"),
-     (0.0, "0"), (-0.0, "0"), (123.4, "123"), (1e-20, "1.0e-20")],
+     (0.0, "0"), (-0.0, "0"), (123.4, "123"), (1e-12, "1.0e-12"), (1e-17, "0")],
 )  # fmt: skip
 def test_numbers_as_a_person_writes_them(value, text):
     assert number(value) == text
