@@ -69,7 +69,7 @@ def loss_chart(
 
 
 def learning_rate_chart(
-    steps: Int[np.ndarray, " n"], rates: Float[np.ndarray, " n"], *, last: int, height: int = 170
+    steps: Int[np.ndarray, " n"], rates: Float[np.ndarray, " n"], *, last: int, height: int = 200
 ) -> LiveChart:
     """Learning rate by step."""
     spec = {
@@ -101,7 +101,7 @@ def exact_chart(
     letters: Float[np.ndarray, " n"],
     *,
     last: int,
-    height: int = 170,
+    height: int = 200,
 ) -> LiveChart:
     """Shares (0 to 1) of held-out strings reversed exactly, and of single letters right."""
     spec = {

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Float, Int
 
-from core.figures.palette import BLUE, ORANGE
+from core.figures.palette import CATEGORICAL
 from core.figures.training_live import LiveChart
 
 
@@ -91,45 +91,36 @@ def antidiagonal_chart(
     *,
     last: int,
     published: float,
-    height: int = 120,
+    height: int = 200,
 ) -> LiveChart:
     """Anti-diagonal average of each layer by step, and the published one as a line."""
     layers = shares.shape[1] if len(steps) else 0
+    newest = int(steps[-1]) if layers else None
     columns = {
         "step": np.repeat(steps, layers).tolist(),
         "layer": [f"layer {at + 1}" for _ in steps for at in range(layers)],
         "share": shares.ravel().tolist(),
+        # Named at its end: a legend would take a third of so small a chart.
+        "name": [
+            f"layer {at + 1}" if step == newest else None
+            for step in steps.tolist()
+            for at in range(layers)
+        ],
     }
     spec = {
         "height": height,
         "layer": [
             {
                 "mark": {"type": "line", "point": True, "tooltip": True},
-                "encoding": {
-                    "x": {
-                        "field": "step",
-                        "type": "quantitative",
-                        "title": "Step",
-                        "scale": {"domain": [0, last], "nice": False},
-                        "axis": {"tickCount": 6, "grid": False},
-                    },
-                    "y": {
-                        "field": "share",
-                        "type": "quantitative",
-                        "title": "Anti-diagonal",
-                        "scale": {"domain": [0, 1]},
-                        "axis": {"format": "%", "tickCount": 3},
-                    },
-                    "color": {
-                        "field": "layer",
-                        "type": "nominal",
-                        "scale": {"range": [ORANGE, BLUE]},
-                        "legend": {"orient": "bottom", "title": None},
-                    },
-                    "strokeDash": {"field": "layer", "type": "nominal", "legend": None},
-                },
+                "encoding": {**_share_by_step(last), "strokeDash": _by_layer(dashes=True)},
             },
             {
+                "mark": {"type": "text", "align": "right", "dy": -9, "fontWeight": "bold"},
+                "transform": [{"filter": "datum.name !== null"}],
+                "encoding": {**_share_by_step(last), "text": {"field": "name"}},
+            },
+            {
+                "data": {"values": [{}]},
                 "mark": {"type": "rule", "strokeDash": [6, 4], "strokeWidth": 1.5, "color": "gray"},
                 "encoding": {"y": {"datum": published}},
             },
@@ -141,9 +132,34 @@ def antidiagonal_chart(
     return LiveChart(spec, columns, words)
 
 
+def _share_by_step(last: int) -> dict[str, object]:
+    return {
+        "x": {
+            "field": "step",
+            "type": "quantitative",
+            "title": "Step",
+            "scale": {"domain": [0, last], "nice": False},
+            "axis": {"tickCount": 4, "grid": False},
+        },
+        "y": {
+            "field": "share",
+            "type": "quantitative",
+            "title": "Anti-diagonal",
+            "scale": {"domain": [0, 1]},
+            "axis": {"format": "%", "tickCount": 3},
+        },
+        "color": _by_layer(dashes=False),
+    }
+
+
+def _by_layer(*, dashes: bool) -> dict[str, object]:
+    scale = {} if dashes else {"scale": {"range": list(CATEGORICAL)}}
+    return {"field": "layer", "type": "nominal", "legend": None, **scale}
+
+
 def _tiles() -> dict[str, object]:
     return {
-        "mark": {"type": "rect"},
+        "mark": {"type": "rect", "aria": False},  # the whole chart is described in words instead
         "encoding": {
             "x2": {"field": "x_end"},
             "y2": {"field": "y_end"},

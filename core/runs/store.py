@@ -22,6 +22,7 @@ ENDED = ("finished", "stopped", "failed", "interrupted")
 STATES = WAITING + ACTIVE + ENDED
 COMMANDS = ("pause", "resume", "stop", "save")
 MOST_QUEUED = 20
+MOST_KEPT = 200
 MOST_NAME_LETTERS = 60
 
 
@@ -213,6 +214,16 @@ def delete(db: sqlite3.Connection, run_id: int) -> bool:
         db.execute(f"DELETE FROM runs WHERE id = ? AND state IN ({states})", (run_id,)).rowcount
         == 1
     )
+
+
+def over_the_limit(db: sqlite3.Connection) -> list[int]:
+    """Runs that are over and older than the `MOST_KEPT` newest: the disk has an end too."""
+    states = ", ".join(f"'{state}'" for state in ENDED)
+    rows = db.execute(
+        f"SELECT id FROM runs WHERE state IN ({states}) ORDER BY id DESC LIMIT -1 OFFSET ?",
+        (MOST_KEPT,),
+    ).fetchall()
+    return [row["id"] for row in rows]
 
 
 def ask(db: sqlite3.Connection, run_id: int, command: str) -> None:

@@ -61,6 +61,8 @@ class Supervisor:
             if len(mine) >= MOST_STARTED_WAITING:
                 raise ValueError(f"{len(mine)} of your runs already wait; let one begin first.")
             run_id = store.add(db, recipe, watch, owner=owner, server=own_identity(), name=name)
+            for old in store.over_the_limit(db):
+                self._remove(db, old)
             self._hand_out(db)
         return run_id
 
@@ -91,9 +93,8 @@ class Supervisor:
         """Remove a run, its rows and its checkpoints. Raises ValueError while it is active."""
         with opened(self.path) as db:
             self._mine(db, run_id, key)
-            if not store.delete(db, run_id):
+            if not self._remove(db, run_id):
                 raise ValueError("This run is still active: stop it first.")
-        shutil.rmtree(checkpoint_folder(self.settings, run_id), ignore_errors=True)
 
     def may_change(self, run: Run, key: str) -> bool:
         """Whether `key` is the starter's or the installation's owner key."""
@@ -118,6 +119,12 @@ class Supervisor:
     def is_warm(self) -> bool:
         with opened(self.path) as db:
             return pool.is_warm(db, own_identity())
+
+    def _remove(self, db: sqlite3.Connection, run_id: int) -> bool:
+        removed = store.delete(db, run_id)
+        if removed:
+            shutil.rmtree(checkpoint_folder(self.settings, run_id), ignore_errors=True)
+        return removed
 
     def _hand_out(self, db: sqlite3.Connection) -> None:
         is_waited_for = bool(store.in_states(db, WAITING))

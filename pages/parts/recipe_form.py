@@ -46,6 +46,15 @@ _CHOICES = {
     ),
 }
 
+_GROUPS = {
+    "Model": [
+        *("d_model", "num_heads", "d_ff", "num_layers", "dropout"),
+        *("embedding_scale", "branch_scale", "xavier"),
+        *("positions", "causal_mask", "cross_attention"),
+    ],
+    "Task": ["min_length", "max_length", "seed", "beam"],
+}
+
 
 def recipe_form() -> Recipe | None:
     """Draw the form in the current container; the recipe, or None after saying what is wrong."""
@@ -109,26 +118,27 @@ def _preset_choice() -> Recipe:
 
 def _settings(preset: Recipe) -> dict[str, Any]:
     changes: dict[str, Any] = {}
-    for name, (label, options, sentence) in _CHOICES.items():
-        changes[name] = st.selectbox(
-            label,
-            options,
-            index=options.index(_of(preset, name)),
-            key=_key(preset, name),
-            bind="query-params",
-            help=sentence,
-        )
-    for name in NUMBERS:
-        changes[name] = _number(preset, name)
-    for name, setting in SWITCHES.items():
-        changes[name] = st.toggle(
-            setting.label,
-            value=_of(preset, name),
-            key=_key(preset, name),
-            bind="query-params",
-            help=setting.sentence,
-        )
+    names = [*_CHOICES, *NUMBERS, *SWITCHES]
+    grouped = {name for members in _GROUPS.values() for name in members}
+    groups = {"Learning": [name for name in names if name not in grouped], **_GROUPS}
+    for tab, members in zip(st.tabs(list(groups)), groups.values(), strict=True):
+        columns = tab.columns(2)
+        for at, name in enumerate(members):
+            with columns[at % 2]:
+                changes[name] = _widget(preset, name)
     return changes
+
+
+def _widget(preset: Recipe, name: str) -> Any:
+    if name in NUMBERS:
+        return _number(preset, name)
+    value, key = _of(preset, name), _key(preset, name)
+    if name in _CHOICES:
+        label, options, sentence = _CHOICES[name]
+        at = options.index(value)
+        return st.selectbox(label, options, at, key=key, bind="query-params", help=sentence)
+    setting = SWITCHES[name]
+    return st.toggle(setting.label, value, key=key, bind="query-params", help=setting.sentence)
 
 
 def _number(preset: Recipe, name: str) -> int | float:
@@ -139,7 +149,7 @@ def _number(preset: Recipe, name: str) -> int | float:
         min_value=kind(setting.low),
         max_value=kind(setting.high),
         value=value,
-        step=1 if kind is int else None,
+        step=1 if kind is int else value / 10 or (setting.high - setting.low) / 20,
         format="%d" if kind is int else "%.4g",
         key=_key(preset, name),
         bind="query-params",
@@ -155,7 +165,8 @@ def _key(preset: Recipe, name: str) -> str:
 def _breaks() -> dict[str, Any]:
     changes: dict[str, Any] = {}
     for key, (label, change) in BREAKS.items():
-        if st.toggle(label, key=f"r_no_{key}", bind="query-params", help=_WHAT_BREAKS[key]):
+        sentence = f"**{label}.** {_WHAT_BREAKS[key]}"
+        if st.toggle(sentence, key=f"r_no_{key}", bind="query-params"):
             changes |= change
     return changes
 

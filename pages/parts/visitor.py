@@ -1,5 +1,6 @@
 """Who is looking: a secret that lets a browser steer the runs it started, after a reload too."""
 
+import hashlib
 import secrets
 
 import streamlit as st
@@ -33,4 +34,6 @@ def _from_cookie() -> str | None:
         return None
     if len(mask) != 4 or len(masked) < 16:
         return None
-    return bytes(byte ^ mask[at % 4] for at, byte in enumerate(masked)).hex()
+    token = bytes(byte ^ mask[at % 4] for at, byte in enumerate(masked))
+    # Derived from the token and not the token, because people may hand their key to others.
+    return hashlib.sha256(b"key to my runs" + token).hexdigest()[:32]

@@ -11,6 +11,7 @@ LONG = "r_s_steps=20000&r_s_batch=8"
 
 
 def open_training(page: Page, app_url: str, query: str = "") -> None:
+    page.set_default_timeout(SLOW_MACHINE)
     page.goto(f"{app_url}/training?{query}")
     expect(page.get_by_role("heading", level=1, name="Training")).to_be_visible(
         timeout=SLOW_MACHINE
@@ -138,3 +139,62 @@ def test_the_recorded_run_can_be_scrubbed(app_url, page: Page):
     for _ in range(5):
         slider.press("ArrowLeft")
     expect(page.get_by_text("Cross-attention at step 2,500")).to_be_visible()
+
+
+def test_a_phone_keeps_its_place_while_the_run_streams(app_url, page: Page, stopping):
+    page.set_viewport_size({"width": 390, "height": 844})
+    open_training(page, app_url, LONG)
+    start(page)
+    expect(page.get_by_text("Cross-attention at step")).to_be_visible(timeout=SLOW_MACHINE)
+    page.get_by_text("Cross-attention at step").scroll_into_view_if_needed()
+    place, done = _scrolled(page), steps_done(page)
+    assert place > 0
+    page.wait_for_timeout(2_500)
+    assert steps_done(page) > done
+    assert _scrolled(page) == pytest.approx(place, abs=2)
+    wide = page.evaluate("document.documentElement.scrollWidth")
+    assert wide <= 390
+
+
+def _scrolled(page: Page) -> float:
+    return page.get_by_test_id("stMain").evaluate("node => node.scrollTop")
+
+
+def test_a_run_is_taken_away_renamed_and_deleted_with_a_question(app_url, page: Page):
+    open_training(page, app_url, SHORT)
+    run_id = start(page)
+    expect_state(page, "finished")
+    page.get_by_text("Take away").click()
+    for label, name in {
+        "Curves (CSV)": f"run_{run_id}.csv",
+        "Recipe (JSON)": f"run_{run_id}.json",
+        "Checkpoint": f"run_{run_id}.pt",
+        "Script that repeats it": "repeat_run.py",
+    }.items():
+        with page.expect_download() as download:
+            page.get_by_role("button", name=label).click()
+        assert download.value.suggested_filename == name
+        assert download.value.path().stat().st_size > 100
+
+    page.get_by_text("Runs", exact=True).click()
+    _tick_newest(page)
+    page.get_by_role("textbox", name="Name", exact=True).fill("my best one")
+    page.get_by_role("button", name="Rename").click()
+    expect(page.get_by_text("my best one: finished")).to_be_visible(timeout=SLOW_MACHINE)
+    _tick_newest(page)
+    page.get_by_role("button", name="Delete", exact=True).click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete it").click()
+    expect(page.get_by_text("a run that is not here")).to_be_visible(timeout=SLOW_MACHINE)
+    expect(page.get_by_text("my best one")).to_have_count(0)
+
+
+def _tick_newest(page: Page) -> None:
+    """Tick the first row: the table is a canvas, so its box is found by its place."""
+    if page.get_by_role("button", name="Rename").count():
+        return
+    table = page.get_by_test_id("stDataFrame")
+    expect(table).to_be_visible()
+    table.scroll_into_view_if_needed()
+    page.wait_for_timeout(500)
+    table.click(position={"x": 16, "y": 52})
+    expect(page.get_by_role("button", name="Rename")).to_be_visible()

@@ -94,7 +94,8 @@ def test_the_anti_diagonal_of_each_layer_is_beside_the_published_one():
     )
     assert chart.columns["layer"] == ["layer 1", "layer 2"] * 2
     assert chart.columns["share"] == [0.1, 0.2, 0.3, 0.9]
-    assert chart.spec["layer"][1]["encoding"]["y"]["datum"] == 0.95
+    assert chart.spec["layer"][-1]["encoding"]["y"]["datum"] == 0.95
+    assert chart.columns["name"] == [None, None, "layer 1", "layer 2"]
     assert "Last layer 90% at step 4" in chart.alt
 
 

@@ -130,3 +130,11 @@ def test_a_worker_of_another_machine_is_judged_by_its_silence(supervisor, run_id
     db.execute("UPDATE runs SET heartbeat = heartbeat - 3600")
     supervisor.look()
     assert store.get(db, run_id).state == "interrupted"
+
+
+def test_the_oldest_runs_make_room(supervisor, run_id, db, monkeypatch):
+    monkeypatch.setattr(store, "MOST_KEPT", 2)
+    for key in ("a", "b", "c"):
+        supervisor.command(supervisor.start(SPRINT, Watch(), key), "stop", key)
+    last = supervisor.start(SPRINT, Watch(), "d")
+    assert [run.id for run in store.newest(db)] == [last, last - 1, last - 2, run_id]
