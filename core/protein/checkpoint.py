@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch.overrides import TorchFunctionMode
 
 from core.protein.cards import ModelCard, WeightsError
 from core.protein.model import LanguageModel
@@ -24,8 +25,11 @@ _NOT_NEEDED = ("contact_head.",)
 def load_file(card: ModelCard, path: Path) -> LanguageModel:
     """The model `card` from its file, in evaluation mode and float32."""
     state = check_file(path, card)
-    module, alphabet = build_module(card)
-    full = {name: state.get(name, value).float() for name, value in module.state_dict().items()}
+    module, alphabet = empty_module(card)
+    full = {
+        name: state[name].float() if name in state else torch.zeros(tensor.shape)
+        for name, tensor in module.state_dict().items()
+    }
     module.load_state_dict(full, assign=True)
     module.lm_head.weight = module.embed_tokens.weight
     module.eval().requires_grad_(False)
@@ -52,7 +56,7 @@ def check_file(path: Path, card: ModelCard) -> dict[str, torch.Tensor]:
 
 
 def _check_tensors(state: dict[str, torch.Tensor], card: ModelCard, path: Path) -> None:
-    expected = {name: tensor.shape for name, tensor in _empty_module(card)[0].state_dict().items()}
+    expected = {name: tensor.shape for name, tensor in empty_module(card)[0].state_dict().items()}
     wrong = [name for name, tensor in state.items() if expected.get(name) != tensor.shape]
     missing = [n for n in expected if n not in state and not n.startswith(_NOT_NEEDED)]
     if wrong or missing:
@@ -65,22 +69,26 @@ def _check_tensors(state: dict[str, torch.Tensor], card: ModelCard, path: Path) 
         raise WeightsError(f"{path} holds values that are not numbers; delete it and get it again.")
 
 
-def build_module(card: ModelCard) -> tuple[Any, Any]:
-    """fair-esm's ESM-2 of this shape, all weights zero, and its alphabet.
+class _NoInitialValues(TorchFunctionMode):
+    """Leaves new weights unset, which takes neither time nor memory until they are written.
 
-    Random initial values are skipped: they would cost half a second and be overwritten.
+    The meta device would do as well, but its first operation imports torch's compiler: 1.4 s
+    before a first guess.
     """
-    module, alphabet = _empty_module(card)
-    module = module.to_empty(device="cpu")
-    for parameter in module.parameters():
-        parameter.data.zero_()
-    d_k = card.d_model // card.heads
-    for layer in module.layers:
-        layer.self_attn.rot_emb.inv_freq.copy_(10000.0 ** -(torch.arange(0, d_k, 2) / d_k))
-    return module, alphabet
+
+    _SKIPPED = frozenset({"normal_", "uniform_", "kaiming_uniform_", "xavier_uniform_"})
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if getattr(func, "__name__", "") in self._SKIPPED:
+            return args[0] if args else kwargs["tensor"]
+        return func(*args, **(kwargs or {}))
 
 
-def _empty_module(card: ModelCard) -> tuple[Any, Any]:
+def empty_module(card: ModelCard) -> tuple[Any, Any]:
+    """fair-esm's ESM-2 of this shape without memory for its weights, and its alphabet.
+
+    Random initial values would cost half a second and a second copy of the weights.
+    """
     try:
         from esm.data import Alphabet
         from esm.model.esm2 import ESM2
@@ -90,7 +98,7 @@ def _empty_module(card: ModelCard) -> tuple[Any, Any]:
             "pip uninstall esm, then pip install fair-esm==2.0.0."
         ) from problem
     alphabet = Alphabet.from_architecture("ESM-1b")
-    with torch.device("meta"):
+    with _NoInitialValues():
         module = ESM2(card.layers, card.d_model, card.heads, alphabet, token_dropout=True)
     return module, alphabet
 
