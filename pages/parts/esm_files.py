@@ -56,7 +56,7 @@ def _choose(file: ReceptorFile) -> None:
     if not file.good:
         return
     receptor = st.selectbox("Receptor", file.good, format_func=_label)
-    st.button("Show this receptor", type="primary", on_click=_take, args=(receptor,))
+    st.button("Show this receptor", on_click=_take, args=(receptor,))
 
 
 def _label(receptor: Receptor) -> str:

@@ -216,7 +216,6 @@ def _ballot(chain: Chain, position: int) -> None:
     st.pills("Your vote", list(AMINO_ACIDS), key="_e_ballot", persist_state="page", wrap=True)
     st.button(
         "Reveal",
-        type="primary",
         icon=":material/visibility:",
         shortcut="v",
         on_click=_reveal,

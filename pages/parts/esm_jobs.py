@@ -36,7 +36,7 @@ def tables(pairs: Sequence[Pair], *, key: str, label: str) -> list[np.ndarray] |
         return None
     if job is not None:
         _explain_end(job)
-    if st.button(label, key=f"e_start_{key}", type="primary", icon=":material/play_arrow:"):
+    if st.button(label, key=f"e_start_{key}", icon=":material/play_arrow:"):
         started = Job(lambda: _steps(missing))
         _jobs()[key] = (ticket, started)
         # A small model is done before a progress bar could be read.

@@ -145,7 +145,7 @@ def _vectors(
     elif running is not None and running[1].latest:
         st.session_state[_DONE] = (ticket, running[1].latest[2])
         return running[1].latest[2]
-    if st.button(f"Embed and classify {len(receptors)} receptors", type="primary"):
+    if st.button(f"Embed and classify {len(receptors)} receptors"):
         job = Job(lambda: _embed(model, receptors, only_cdr3))
         st.session_state[_JOB] = (ticket, job)
         job.wait(0.5)
