@@ -39,6 +39,13 @@ NUMBERS: dict[str, Setting] = {
         0.0,
         1.0,
     ),
+    "decay_power": Setting(
+        "Decay power",
+        "At 1 a linear schedule falls along a straight line; above 1 it falls faster at first and "
+        "spends longer on polishing.",
+        0.1,
+        10.0,
+    ),
     "beta1": Setting(
         "Momentum", "How much of the last step's direction is kept (Adam's β₁).", 0.0, 0.999
     ),

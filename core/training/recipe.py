@@ -74,6 +74,7 @@ class Recipe(_FromJson):
     warmup: int = 400
     peak: float = 5e-3
     final_fraction: float = 0.02
+    decay_power: float = 1.0
     optimiser: Literal["adam", "muon"] = "adam"
     beta1: float = 0.9
     beta2: float = 0.98
@@ -215,14 +216,15 @@ PAPER = Recipe()
 SPRINT = replace(
     PAPER,
     name="sprint",
-    steps=150,
-    batch=32,
+    steps=130,
+    batch=40,
     schedule="linear",
-    warmup=10,
+    warmup=5,
     peak=7e-3,
     final_fraction=0.0,
+    decay_power=1.5,
     optimiser="muon",
-    muon_factor=1.4,
+    muon_factor=2.5,
     dropout=0.0,
     embedding_scale=0.1,
     branch_scale=0.0,

@@ -14,7 +14,9 @@ def learning_rate(recipe: Recipe, step: int) -> float:
         raise ValueError(f"Steps count from 1; there is no step {step}.")
     if recipe.schedule == "paper":
         return paper_rate(step, recipe.d_model, recipe.warmup)
-    return linear_rate(step, recipe.steps, recipe.warmup, recipe.peak, recipe.final_fraction)
+    return linear_rate(
+        step, recipe.steps, recipe.warmup, recipe.peak, recipe.final_fraction, recipe.decay_power
+    )
 
 
 def paper_rate(step: int, d_model: int, warmup: int) -> float:
@@ -26,12 +28,17 @@ def paper_rate(step: int, d_model: int, warmup: int) -> float:
     return float(d_model**-0.5 * min(step**-0.5, climb))
 
 
-def linear_rate(step: int, steps: int, warmup: int, peak: float, final_fraction: float) -> float:
-    """Straight up to `peak` at step `warmup`, straight down to its `final_fraction` at `steps`."""
+def linear_rate(
+    step: int, steps: int, warmup: int, peak: float, final_fraction: float, power: float = 1.0
+) -> float:
+    """Straight up to `peak` at step `warmup`, down to its `final_fraction` at `steps`.
+
+    Down in proportion to what is left of the way, to the power `power`: 1 is a straight line.
+    """
     if step < warmup:
         return peak * step / warmup
-    done = (step - warmup) / max(1, steps - warmup)
-    return peak * (1 - (1 - final_fraction) * min(1.0, done))
+    left = 1 - min(1.0, (step - warmup) / max(1, steps - warmup))
+    return peak * (final_fraction + (1 - final_fraction) * left**power)
 
 
 def smoothing_floor(label_smoothing: float, vocabulary: int) -> float:

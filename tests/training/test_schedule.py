@@ -26,6 +26,8 @@ def test_paper_rate_peaks_at_the_end_of_the_warm_up():
 def test_linear_rate_by_hand():
     rates = [linear_rate(step, 10, 4, 8.0, 0.25) for step in range(1, 11)]
     assert rates == pytest.approx([2, 4, 6, 8, 7, 6, 5, 4, 3, 2])
+    curved = [linear_rate(step, 8, 4, 8.0, 0.0, 2.0) for step in range(3, 9)]
+    assert curved == pytest.approx([6, 8, 8 * 9 / 16, 8 * 4 / 16, 8 / 16, 0])
     assert linear_rate(1, 10, 0, 8.0, 0.25) == pytest.approx(8 - 6 / 10)
     assert linear_rate(3, 3, 7, 8.0, 0.25) == pytest.approx(8 * 3 / 7)
 
