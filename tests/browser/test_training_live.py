@@ -185,7 +185,7 @@ def test_a_run_is_taken_away_renamed_and_deleted_with_a_question(app_url, page: 
     page.get_by_role("button", name="Delete", exact=True).click()
     page.get_by_role("dialog").get_by_role("button", name="Delete it").click()
     expect(page.get_by_text("a run that is not here")).to_be_visible(timeout=SLOW_MACHINE)
-    expect(page.get_by_text("my best one")).to_have_count(0)
+    expect(page.get_by_text("my best one")).to_have_count(0, timeout=SLOW_MACHINE)
 
 
 def _tick_newest(page: Page) -> None:
