@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from core.figures.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, finish
+from core.figures.palette import GREEN, GREY, ORANGE, PURPLE, SKY, finish
 
+_CONTAINER = "#e3e8ee"
 _COLOUR = {
     "Self-attention": ORANGE,
     "Cross-attention": ORANGE,
@@ -37,7 +38,7 @@ def weight_treemap(paths: Sequence[str], counts: Sequence[int], whole: str) -> g
             parents=[_parent(node, whole) for node in ids],
             values=[totals[node] for node in ids],
             branchvalues="total",
-            marker={"colors": [_COLOUR.get(node.rsplit("/", 1)[-1], BLUE) for node in ids]},
+            marker={"colors": [_COLOUR.get(node.rsplit("/", 1)[-1], _CONTAINER) for node in ids]},
             texttemplate="%{label}<br>%{value:,}",
             hovertemplate="%{id}: %{value:,} weights, %{percentRoot:.1%} of all<extra></extra>",
             textfont={"color": "#10151c"},

@@ -109,8 +109,8 @@ def _positions(length: str) -> Part:
         "positions",
         "Adds a fixed pattern of waves that differs at every position. Without it, attention "
         "could not tell CASS from SSAC. Nothing here is trained.",
-        r"x_{pos} + PE_{pos}, \quad PE_{pos,2i} = \sin\frac{pos}{10000^{2i/d}}, \quad "
-        r"PE_{pos,2i+1} = \cos\frac{pos}{10000^{2i/d}}",
+        r"\begin{aligned} x_{pos} &+ PE_{pos} \\ PE_{pos,2i} &= \sin(pos / 10000^{2i/d}) \\ "
+        r"PE_{pos,2i+1} &= \cos(pos / 10000^{2i/d}) \end{aligned}",
         (("x", ("B", length, "d_model")), ("x + PE", ("B", length, "d_model"))),
         lambda shape: 0,
         "core.transformer.positions:PositionalEncoding",
@@ -140,8 +140,8 @@ def _add_norm(length: str) -> Part:
         "Adds what came in to what the part below made of it, so that the signal and the "
         "gradient have a straight way through; then every position is brought to mean 0 and "
         "variance 1, by itself.",
-        r"\text{LayerNorm}(x + \text{Dropout}(\text{sublayer}(x))), \quad "
-        r"\gamma\,\frac{x - \mu}{\sqrt{\sigma^2 + 10^{-5}}} + \beta",
+        r"\begin{gathered} \text{LN}(x + \text{Dropout}(\text{sublayer}(x))) \\ "
+        r"\text{LN}(z) = \gamma\,\frac{z - \mu}{\sqrt{\sigma^2 + 10^{-5}}} + \beta \end{gathered}",
         (("x", ("B", length, "d_model")), ("out", ("B", length, "d_model"))),
         lambda shape: norm_parameters(shape.d_model),
         "core.transformer.normalisation:AddNorm",
@@ -193,7 +193,7 @@ _DECODER_ATTENTION = _attention(
     "mask forbids the future, which it has to predict.",
     "n_tgt",
     "n_tgt",
-    r" + \text{causal mask}",
+    r" + \text{mask}",
 )
 _CROSS_ATTENTION = _attention(
     "The output asks, the source answers: queries come from the decoder, keys and values from "

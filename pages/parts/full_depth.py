@@ -44,6 +44,7 @@ def show(sizes: Sizes, sequence: str) -> None:
     right.latex(r"\text{pre-LN: } x + \text{sublayer}(\text{LN}(x))")
     depth = st.slider("Layers", 1, DEEPEST, 12, key="f_depth", bind="query-params")
     streams, gradients = measured(min(max(depth, 1), DEEPEST))
+    left, right = st.columns(2)
     with left:
         _figure(streams, 0, "Length of a position's vector", "f_stream", depth)
     with right:

@@ -8,6 +8,7 @@ import streamlit as st
 
 from core.figures.architecture import DrawnBox, architecture
 from core.transformer.tour import BOXES, FAMILIES, Box, Family, Sizes
+from pages.parts import full_flow
 from pages.parts.downloads import show_figure
 from pages.parts.full_links import check_link
 
@@ -72,6 +73,7 @@ def show(sizes: Sizes, sequence: str) -> None:
     with right:
         box = _choose_box()
         _panel(box, sizes)
+        full_flow.show(box, sequence)
     with left:
         picture = st.container()
         family = _choose_family()

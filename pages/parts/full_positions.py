@@ -158,10 +158,10 @@ def _rotation(sequence: str) -> None:
         f"Checked at {length} positions in {width} dimensions. So “{shift} to the left” is the "
         "same linear step everywhere, and a head can learn it."
     )
+    st.latex(r"PE_{p+k} = R_k\, PE_p")
     st.latex(
-        r"\begin{pmatrix}\sin((p+k)\omega)\\ \cos((p+k)\omega)\end{pmatrix} = "
-        r"\begin{pmatrix}\cos k\omega & \sin k\omega\\ -\sin k\omega & \cos k\omega\end{pmatrix}"
-        r"\begin{pmatrix}\sin p\omega\\ \cos p\omega\end{pmatrix}"
+        r"R_k = \begin{pmatrix}\cos k\omega & \sin k\omega\\ -\sin k\omega & \cos k\omega"
+        r"\end{pmatrix} \text{ for each pair}"
     )
     show_figure(
         encoding_heatmap(table),

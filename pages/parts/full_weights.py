@@ -53,6 +53,7 @@ def choose_sizes(sequence: str, *, folded: bool) -> Sizes:
         with st.popover("Sizes of this model", icon=":material/tune:", width="stretch"):
             batch, shape = _sliders()
     else:
+        st.markdown("Move a slider: the count below and the drawing above follow.")
         batch, shape = _sliders()
     return Sizes(batch, len(sequence), len(sequence) + 1, shape)
 
@@ -131,18 +132,16 @@ def _formulas(shape: ModelShape) -> None:
     )
     st.latex(
         r"\begin{aligned}"
-        rf"\text{{attention}} &= 4d^2 + 4d = {_tex(attention)} \\"
-        rf"\text{{feed-forward}} &= 2\,d\,d_{{ff}} + d_{{ff}} + d = {_tex(hidden)} \\"
-        rf"\text{{norm}} &= 2d = {_tex(norm)} \\"
-        rf"\text{{encoder layer}} &= 1 + 1 + 2\,\text{{norms}} = "
-        rf"{_tex(encoder)} \\"
-        rf"\text{{decoder layer}} &= 2 + 1 + 3\,\text{{norms}} = "
-        rf"{_tex(decoder)}"
+        rf"A = 4d^2 + 4d &= {_tex(attention)} \\"
+        rf"F = 2\,d\,d_{{ff}} + d_{{ff}} + d &= {_tex(hidden)} \\"
+        rf"N = 2d &= {_tex(norm)} \\"
+        rf"\text{{encoder layer}} = A + F + 2N &= {_tex(encoder)} \\"
+        rf"\text{{decoder layer}} = 2A + F + 3N &= {_tex(decoder)}"
         r"\end{aligned}"
     )
     st.caption(
-        "“Counted” builds the app's own Transformer class on torch's meta device, where arrays "
-        "have a shape and no memory, and adds up its parameters."
+        "A attention, F feed-forward, N norm. “Counted” builds the app's own Transformer class on "
+        "torch's meta device, where arrays have a shape and no memory, and adds up its parameters."
     )
 
 

@@ -3,6 +3,9 @@
 import math
 import re
 import shutil
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +21,7 @@ from core.transformer.shape import ModelShape
 from core.transformer.tour import BOXES, FAMILIES, Sizes
 from core.transformer.trace import Trace
 
+ENTRY_SCRIPT = Path(__file__).resolve().parents[2] / "streamlit_app.py"
 SEQUENCE = "CASSIRSSYEQYF"
 CHAPTERS = ["Positions", "Masks", "Weights", "Depth", "Cross-attention", "Decoding", "Checks"]
 PICTURES = ["Table", "Waves", "Periods", "Similarity", "Rotation", "Toy", "Learned and rotary"]
@@ -503,3 +507,43 @@ def test_without_any_trained_model_the_page_says_where_to_train_one(opened, monk
     ):
         app = opened(**chapter)
         assert "no trained model here yet" in app.info[0].value
+
+
+def test_the_first_screen_does_not_load_torch() -> None:
+    code = (
+        "import sys; from streamlit.testing.v1 import AppTest;"
+        f"app = AppTest.from_file({str(ENTRY_SCRIPT)!r}, default_timeout=60).run();"
+        "app.switch_page('pages/full_transformer.py').run(); assert not app.exception;"
+        "assert len(app.get('plotly_chart')) == 2; sys.exit('torch' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ENTRY_SCRIPT.parent, capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+# What leaves a box.
+
+
+@recorded
+def test_numbers_that_leave_a_box(opened) -> None:
+    app = opened(f_flow="true", f_box="Cross-attention", f_fl="1")
+    model = recorded_model()
+    src = torch.tensor([RESIDUES.encode(SEQUENCE)])
+    tgt = torch.tensor([(BOS, *RESIDUES.encode(SEQUENCE[::-1]))])
+    seen = {}
+    module = model.decoder.layers[0].cross_attention
+    module.register_forward_hook(lambda _, inputs, output: seen.update(out=output[0]))
+    with torch.no_grad():
+        scores = model(src, tgt)[0]
+    for values, title in ((seen["out"], "Cross-attention"), (scores, "Generator")):
+        app.selectbox("f_box").set_value(title).run()
+        assert not app.exception
+        row, column = divmod(int(values.abs().argmax()), values.shape[1])
+        letter = ["BOS", *SEQUENCE[::-1]][row]
+        where = f"dimension {column}" if title == "Cross-attention" else RESIDUES.decode([column])
+        expected = f"Largest: {values[row, column]:.2f} at {letter} {row + 1}, {where}."
+        assert expected in words(app)
+        assert f"{values.shape[0]} letters by {values.shape[1]} numbers" in alts(app)
+    app.text_input("seq").set_value("ACDEFGHIKLMNPQRSTVWY").run()
+    assert "20 letters; this run read at most 16" in app.error[0].value

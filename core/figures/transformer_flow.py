@@ -1,0 +1,46 @@
+"""An array that flows through the model: one row per letter, one column per dimension.
+
+In: the array and its letters. Out: a Plotly figure.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+from jaxtyping import Float
+
+from core.figures.palette import DIVERGING, SEQUENTIAL, finish
+
+
+def flowing(
+    values: Float[np.ndarray, "L width"], letters: Sequence[str], columns: Sequence[str] | None
+) -> go.Figure:
+    """`columns` names the columns (tokens); without it they are numbered dimensions.
+
+    Values that are never negative (probabilities) get the sequential colours.
+    """
+    signed = bool((values < 0).any())
+    limit = max(float(np.abs(values).max()), 1e-9)
+    names = list(columns) if columns else [f"dimension {n}" for n in range(values.shape[1])]
+    figure = go.Figure(
+        go.Heatmap(
+            z=values,
+            zmin=-limit if signed else 0,
+            zmax=limit,
+            colorscale=DIVERGING if signed else SEQUENTIAL,
+            colorbar={"thickness": 12},
+            customdata=[
+                [f"{letter} {row}, {name}" for name in names]
+                for row, letter in enumerate(letters, 1)
+            ],
+            hovertemplate="%{customdata}: %{z:.3f}<extra></extra>",
+        )
+    )
+    if columns:
+        figure.update_xaxes(
+            tickvals=list(range(len(names))), ticktext=names, tickangle=0, tickfont={"size": 10}
+        )
+    figure.update_yaxes(
+        tickvals=list(range(len(letters))), ticktext=list(letters), autorange="reversed"
+    )
+    return finish(figure, height=max(220, 70 + 16 * len(letters)))
