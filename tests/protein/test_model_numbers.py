@@ -12,6 +12,7 @@ from core.alphabet import AMINO_ACIDS
 from core.protein import fast, forward
 from core.protein.cards import MODELS, TRB_MINI
 from core.protein.chain import Chain
+from core.protein.checkpoint import empty_module
 from core.protein.embeddings import (
     attention,
     cosine_similarity,
@@ -21,7 +22,7 @@ from core.protein.embeddings import (
 )
 from core.protein.guess import guess
 from core.protein.readout import p_true
-from core.protein.scan import scan, scan_chains, scan_steps
+from core.protein.scan import BATCH, scan, scan_chains, scan_steps
 from core.protein.weights import available_models, load
 from tests.protein.conftest import TINY
 
@@ -55,9 +56,7 @@ def test_trb_mini_gives_the_numbers_of_its_card(mini, published):
 
 @pytest.mark.parametrize("card", MODELS, ids=lambda card: card.name)
 def test_parameter_counts_follow_from_the_shape(card):
-    from core.protein.checkpoint import _empty_module
-
-    module, _ = _empty_module(card)
+    module, _ = empty_module(card)
     assert sum(p.numel() for p in module.parameters()) == card.parameters
 
 
@@ -275,6 +274,10 @@ def test_numbers_that_are_not_finite_are_refused(mini, published):
         mini.over_residues(torch.full((1, 33), float("nan")))
 
 
+def test_batches_are_small_because_larger_ones_only_cost_memory():
+    assert 8 <= BATCH <= 16
+
+
 def test_steps_report_progress_and_can_be_dropped(tiny, published):
     steps = scan_steps(tiny, published, batch=50)
     first = next(steps)
@@ -286,7 +289,8 @@ def test_steps_report_progress_and_can_be_dropped(tiny, published):
 
 def test_float32_on_the_cpu_in_evaluation_mode(mini, tiny):
     for model in (mini, tiny):
-        assert {p.dtype for p in model.module.parameters()} == {torch.float32}
+        kinds = {(p.dtype, p.device.type) for p in model.module.state_dict().values()}
+        assert kinds == {(torch.float32, "cpu")}
         assert not any(p.requires_grad for p in model.module.parameters())
 
 
