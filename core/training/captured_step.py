@@ -60,7 +60,8 @@ class CapturedSteps:
         if self._graph is None:
             graph = torch.cuda.CUDAGraph()
             graph.register_generator_state(self._learner.generator)
-            with torch.cuda.graph(graph):
+            # Only this thread's calls: another one may ask for the memory in use meanwhile.
+            with torch.cuda.graph(graph, capture_error_mode="thread_local"):
                 self._learner.update()
             self._graph = graph
         return self._graph

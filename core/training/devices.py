@@ -5,9 +5,9 @@ import platform
 from pathlib import Path
 
 import torch
-import torch.nn.functional as F
 
 from core.settings import read_settings
+from core.training.cross_check import agrees_with_cpu
 
 CGROUP_QUOTA = Path("/sys/fs/cgroup/cpu.max")
 
@@ -32,29 +32,6 @@ def choose_device(wanted: str) -> torch.device:
     if wanted == "cuda":
         return torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
     return torch.device(wanted)
-
-
-def agrees_with_cpu(device: torch.device, tolerance: float = 1e-3) -> bool:
-    """Whether attention and its gradient on `device` equal the CPU's; False if it cannot run."""
-    try:
-        return _largest_difference(device) < tolerance
-    except (RuntimeError, NotImplementedError):
-        return False
-
-
-def _largest_difference(device: torch.device) -> float:
-    generator = torch.Generator().manual_seed(0)
-    x = torch.randn(3, 2, 7, 8, generator=generator)
-    bias = torch.zeros(7, 7).masked_fill(torch.ones(7, 7).triu(1).bool(), -1e9)
-
-    def gradient(where: torch.device) -> torch.Tensor:
-        here = x.to(where).requires_grad_()
-        blended = F.scaled_dot_product_attention(here, here, here, bias.to(where))
-        F.layer_norm(blended, (8,)).square().mean().backward()
-        assert here.grad is not None
-        return torch.cat([blended.detach(), here.grad]).cpu()
-
-    return (gradient(device) - gradient(torch.device("cpu"))).abs().max().item()
 
 
 def sensible_threads() -> int:

@@ -48,9 +48,12 @@ class Learner:
         self._cheap = CheapDropout(self._dropout_generator)
 
     def update(self) -> None:
-        """One step: draw, forward, backward, clip, change the weights, log. No number is read."""
+        """One step on strings of its own: draw them, then learn from them."""
+        self.learn_from(draw_packed(self.recipe, self.recipe.batch, self.generator))
+
+    def learn_from(self, batch: PackedBatch) -> None:
+        """Forward, backward, clip, change the weights, log. No number is read from the device."""
         self._rate.copy_(self._rates.index_select(0, self._taken).squeeze(0))
-        batch = draw_packed(self.recipe, self.recipe.batch, self.generator)
         self.model.zero_grad(set_to_none=True)
         with self._dropout():
             loss = self._loss(batch)

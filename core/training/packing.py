@@ -37,6 +37,10 @@ class PackedBatch:
         """Every `step`-th row from `start`: one process's share of a joint batch."""
         return PackedBatch(*(getattr(self, f.name)[start::step] for f in fields(self)))
 
+    def to(self, device: torch.device) -> "PackedBatch":
+        """The same batch on another device."""
+        return PackedBatch(*(getattr(self, f.name).to(device) for f in fields(self)))
+
 
 def draw_packed(recipe: Recipe, size: int, generator: torch.Generator) -> PackedBatch:
     """`size` random strings in pairs, on the generator's device; an odd last one stands alone."""

@@ -6,9 +6,10 @@ import pytest
 import torch
 
 from core.training.captured_step import CapturedSteps, PlainSteps, steps_of
-from core.training.devices import agrees_with_cpu, choose_device, device_name, sensible_threads
+from core.training.cross_check import agrees_with_cpu
+from core.training.devices import choose_device, device_name, sensible_threads
 from core.training.learner import Learner
-from core.training.packing import PackedBatch, draw_packed
+from core.training.packing import draw_packed
 from core.training.recipe import SPRINT
 
 CPU = torch.device("cpu")
@@ -39,8 +40,21 @@ def test_auto_prefers_a_gpu_that_can_be_trusted(monkeypatch):
 
 def test_the_cross_check_passes_where_it_must_and_fails_where_it_must():
     assert agrees_with_cpu(CPU)
-    assert not agrees_with_cpu(CPU, tolerance=0.0)
     assert not agrees_with_cpu(torch.device("meta"))
+
+
+def test_the_cross_check_notices_a_wrong_number(monkeypatch):
+    whole = Learner.learn_from
+
+    def with_a_bad_weight(learner, batch):
+        whole(learner, batch)
+        if learner.recipe.seed == 0 and not getattr(Learner, "spoilt", False):
+            learner.model.generator.weight.data[0] += 1.0
+            Learner.spoilt = True
+
+    monkeypatch.setattr(Learner, "spoilt", False, raising=False)
+    monkeypatch.setattr(Learner, "learn_from", with_a_bad_weight)
+    assert not agrees_with_cpu(CPU)
 
 
 @pytest.mark.parametrize(
@@ -77,12 +91,8 @@ def test_the_captured_step_on_cuda_is_the_step_on_the_cpu(monkeypatch):
     learners = Learner(recipe, CPU), Learner(recipe, cuda)
     # The two kinds of generator draw different numbers, so both read one prepared batch.
     drawn = draw_packed(recipe, recipe.batch, torch.Generator().manual_seed(0))
-    on = {
-        device: PackedBatch(*(values.to(device) for values in vars(drawn).values()))
-        for device in (CPU, cuda)
-    }
     monkeypatch.setattr(
-        "core.training.learner.draw_packed", lambda _, size, generator: on[generator.device]
+        "core.training.learner.draw_packed", lambda _, size, generator: drawn.to(generator.device)
     )
     for learner, kind in zip(learners, (PlainSteps, CapturedSteps), strict=True):
         steps = steps_of(learner)
