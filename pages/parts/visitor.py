@@ -10,13 +10,16 @@ _KEY = "_visitor_key"
 
 
 def visitor_key() -> str:
-    """This browser's secret; an entered key (of a starter or of the owner) takes its place."""
-    entered = st.session_state.get("_entered_key")
-    if entered:
-        return str(entered)
+    """This browser's secret, or the key that was entered in its place."""
     if _KEY not in st.session_state:
         st.session_state[_KEY] = _from_cookie() or secrets.token_urlsafe(24)
     return str(st.session_state[_KEY])
+
+
+def use_key(key: str) -> None:
+    """Act as the holder of `key` (of a run's starter or of the owner) for this session."""
+    if key.strip():
+        st.session_state[_KEY] = key.strip()
 
 
 def _from_cookie() -> str | None:

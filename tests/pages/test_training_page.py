@@ -140,6 +140,16 @@ def test_only_the_starter_can_press_stop(open_page, db):
     assert store.waiting_commands(db, run_id)[0][0] == "stop"
 
 
+def test_the_owner_key_opens_every_run_and_stays_entered(open_page, db, monkeypatch):
+    monkeypatch.setenv("ONE_RECEPTOR_OWNER_KEY", "of the house")
+    app = open_page("training", run=str(add(db)))
+    app.text_input("key_box").set_value("wrong").run()
+    assert button(app, "Stop").disabled
+    app.text_input("key_box").set_value("of the house").run()
+    assert not button(app, "Stop").disabled
+    assert not button(app.run(), "Stop").disabled
+
+
 def test_an_interrupted_run_says_why_and_can_go_on(open_page, db):
     run_id = add(db, owner=store.owner_hash("starter"))
     store.move(db, run_id, "interrupted", come_from=store.ACTIVE, error="The server went away.")
