@@ -11,11 +11,14 @@ from jaxtyping import Float
 
 from core.figures.palette import DIVERGING, SEQUENTIAL, finish
 
+_SHORT = {"PAD": "·", "BOS": "▸", "EOS": "■"}
+
 
 def flowing(
     values: Float[np.ndarray, "L width"], letters: Sequence[str], columns: Sequence[str] | None
 ) -> go.Figure:
-    """`columns` names the columns (tokens); without it they are numbered dimensions.
+    """`columns` names the columns (tokens); without it they are numbered dimensions. PAD, BOS
+    and EOS are signs on the axis, the pointer shows them in full.
 
     Values that are never negative (probabilities) get the sequential colours.
     """
@@ -38,7 +41,10 @@ def flowing(
     )
     if columns:
         figure.update_xaxes(
-            tickvals=list(range(len(names))), ticktext=names, tickangle=0, tickfont={"size": 10}
+            tickvals=list(range(len(names))),
+            ticktext=[_SHORT.get(name, name) for name in names],
+            tickangle=0,
+            tickfont={"size": 10},
         )
     figure.update_yaxes(
         tickvals=list(range(len(letters))), ticktext=list(letters), autorange="reversed"

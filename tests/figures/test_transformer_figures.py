@@ -16,6 +16,7 @@ from core.figures.positions import (
 from core.figures.transformer_attention import cross_map
 from core.figures.transformer_decoding import candidate_bars
 from core.figures.transformer_depth import norms_by_layer
+from core.figures.transformer_flow import flowing
 
 BOXES = [
     DrawnBox("in", "CASS", "encoder", "tokens", "in"),
@@ -112,3 +113,14 @@ def test_kept_candidates_are_ticked_not_only_coloured(kept: list[bool]) -> None:
     ticked = [text.startswith("✓ ") for text in figure.layout.yaxis.ticktext]
     assert ticked == kept
     assert list(figure.data[0].x) == [0.9, 0.1]
+
+
+def test_what_flows_keeps_its_letters_and_signs() -> None:
+    values = np.array([[0.5, -2.0], [1.0, 0.0]])
+    drawn = flowing(values, ["C", "A"], None).data[0]
+    assert (drawn.zmin, drawn.zmax) == (-2, 2)
+    assert drawn.customdata[1][0] == "A 2, dimension 0"
+    figure = flowing(np.array([[0.9, 0.1]]), ["C"], ["EOS", "A"])
+    assert figure.data[0].zmin == 0
+    assert list(figure.layout.xaxis.ticktext) == ["■", "A"]
+    assert figure.data[0].customdata[0][0] == "C 1, EOS"
