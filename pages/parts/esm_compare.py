@@ -64,7 +64,8 @@ def _mutation(chain: Chain, model: "LanguageModel") -> None:
         f"The sum of log p(true) goes from {totals[0]:.2f} to {totals[1]:.2f} "
         f"(**{totals[1] - totals[0]:+.2f}**) when {names[0]} becomes {names[1]}."
     )
-    _show_pair(chain, [(names[0], truth[0]), (names[1], truth[1])], changed=[position])
+    code = words.compare_code((model.name, chain), (model.name, mutant))
+    _show_pair(chain, list(zip(names, truth, strict=True)), code, changed=[position])
 
 
 def _other_model(chain: Chain, model: "LanguageModel") -> None:
@@ -85,7 +86,8 @@ def _other_model(chain: Chain, model: "LanguageModel") -> None:
         f"Pseudo-perplexity: **{model.label}** {perplexity[0]:.3f}, **{other.label}** "
         f"{perplexity[1]:.3f}."
     )
-    _show_pair(chain, [(model.label, truth[0]), (other.label, truth[1])])
+    code = words.compare_code((model.name, chain), (other.name, chain))
+    _show_pair(chain, [(model.label, truth[0]), (other.label, truth[1])], code)
 
 
 def _other_receptor(chain: Chain, model: "LanguageModel") -> None:
@@ -109,10 +111,10 @@ def _other_receptor(chain: Chain, model: "LanguageModel") -> None:
     if found is None:
         return
     for i, (one, table) in enumerate(zip((chain, other), found, strict=True)):
-        _show_one(one, table, f"e_receptor_{i}")
+        _show_one(one, table, f"e_receptor_{i}", words.scan_code(one, model.name))
 
 
-def _show_one(chain: Chain, table: np.ndarray, key: str) -> None:
+def _show_one(chain: Chain, table: np.ndarray, key: str, code: str) -> None:
     truth, names = readout.p_true(table, chain), words.residue_names(chain)
     perplexity = readout.pseudo_perplexity(table, chain)
     st.markdown(
@@ -127,11 +129,15 @@ def _show_one(chain: Chain, table: np.ndarray, key: str) -> None:
         key=key,
         alt=f"p(true) along {chain.name}; mean {np.nanmean(truth):.3f}.",
         table=lambda: pd.DataFrame({"residue": names, "p_true": truth}),
+        code=code,
     )  # fmt: skip
 
 
 def _show_pair(
-    chain: Chain, series: list[tuple[str, np.ndarray]], changed: list[int] | None = None
+    chain: Chain,
+    series: list[tuple[str, np.ndarray]],
+    code: str,
+    changed: list[int] | None = None,
 ) -> None:
     names = words.residue_names(chain)
     change = series[1][1] - series[0][1]
@@ -146,6 +152,7 @@ def _show_pair(
         alt=f"p(true) of {series[0][0]} and {series[1][0]} along the chain. Largest changes: "
         f"{biggest}.",
         table=table,
+        code=code,
     )
     show_figure(
         residue_track(
@@ -154,6 +161,7 @@ def _show_pair(
         key="e_change",
         alt=f"Change of p(true) from {series[0][0]} to {series[1][0]}. Largest: {biggest}.",
         table=table,
+        code=code,
     )
     st.dataframe(
         table.iloc[order].round(3),

@@ -135,6 +135,7 @@ def _answer(chain: Chain, model_name: str, position: int) -> None:
     answer = _guess(model, chain, position)
     vote = st.session_state.get("_e_ballot") if st.session_state.get(VOTE) else None
     _sentence(answer)
+    _warn_if_foreign(chain, model_name)
     if vote:
         place = [letter for letter, _ in answer.top(20)].index(vote) + 1
         st.markdown(f"Your vote: **{vote}**, number {place} in its list.")
@@ -152,6 +153,14 @@ def _answer(chain: Chain, model_name: str, position: int) -> None:
         table=_bars_table(answer, chance),
         code=words.guess_code(chain, model_name, position),
     )
+
+
+def _warn_if_foreign(chain: Chain, model_name: str) -> None:
+    if model_name == "trb-mini" and not (chain.v_gene or "").startswith("TRBV"):
+        st.caption(
+            ":material/warning: TRB-mini knows human beta chains only, and no TRBV gene was found "
+            "in this one: what it says here means little."
+        )
 
 
 def _chance(chain: Chain, position: int) -> tuple[str, np.ndarray] | None:

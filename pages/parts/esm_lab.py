@@ -13,7 +13,7 @@ from core.protein.chain import Chain
 from core.protein.receptors import Receptor, ReceptorFile, read_receptors
 from pages.parts.background import Job
 from pages.parts.downloads import show_figure
-from pages.parts.esm_words import plain
+from pages.parts.esm_words import lab_code, plain
 
 if TYPE_CHECKING:
     from core.protein.lab import LabReport
@@ -122,7 +122,7 @@ def _embed_and_report(
     except LabError as problem:
         st.error(plain(str(problem)), icon=":material/error:")
         return
-    _show(report)
+    _show(report, lab_code(model.name, column, only_cdr3))
 
 
 def _vectors(
@@ -176,7 +176,7 @@ def _watch() -> None:
     st.button("Cancel", key="e_lab_cancel", icon=":material/stop:", on_click=job.cancel)
 
 
-def _show(report: "LabReport") -> None:
+def _show(report: "LabReport", code: str) -> None:
     for warning in report.warnings:
         st.warning(plain(warning), icon=":material/warning:")
     with st.container(horizontal=True):
@@ -202,6 +202,7 @@ def _show(report: "LabReport") -> None:
             table=pd.DataFrame(
                 {"false_positive": roc.false_positive, "true_positive": roc.true_positive}
             ),
+            code=code,
         )
     with right:
         show_figure(
@@ -214,6 +215,7 @@ def _show(report: "LabReport") -> None:
                 for j, m in enumerate(report.labels)
             ),
             table=pd.DataFrame(report.confusion, columns=list(report.labels)),
+            code=code,
         )
 
 

@@ -108,8 +108,10 @@ def _set_cdr3(whole: str) -> None:
 
 
 def notes_of(chain: Chain) -> None:
-    """Everything that was assumed or cleaned, in one closed line."""
+    """Everything that was assumed or cleaned; open unless it is the default chain."""
+    is_default = chain.sequence == default_chain().sequence
     if chain.notes:
-        with st.expander(f"What was assumed about this chain ({len(chain.notes)})"):
+        label = f"What was assumed about this chain ({len(chain.notes)})"
+        with st.expander(label, expanded=not is_default):
             for note in chain.notes:
                 st.text(note)

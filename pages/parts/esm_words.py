@@ -6,6 +6,7 @@ from dataclasses import fields
 from core.protein.cards import MODELS
 from core.protein.chain import Chain
 
+Pair = tuple[str, Chain]
 MODEL_LABELS = {card.name: card.label for card in MODELS}
 # Published with the source of this app's default chain, for ESM-2 35M; never computed here.
 PUBLISHED_MODEL = "ESM-2 35M"
@@ -79,4 +80,46 @@ for position, (p, bits, row) in enumerate(
 ):
     letter = chain.sequence[position - 1]
     print(position, letter, f"{{p:.4f}}", f"{{bits:.3f}}", *(f"{{v:.4f}}" for v in row))
+"""
+
+
+def compare_code(first: Pair, second: Pair) -> str:
+    """A script that prints p(true) of two (model name, chain) side by side."""
+    parts = []
+    for name, (model_name, chain) in (("first", first), ("second", second)):
+        parts.append(chain_code(chain))
+        parts.append(f"{name} = p_true(scan(load({model_name!r}), chain), chain)")
+    body = "\n".join(parts)
+    return f"""from core.protein.chain import Chain
+from core.protein.readout import p_true
+from core.protein.scan import scan
+from core.protein.weights import load
+
+{body}
+for position, (p, q) in enumerate(zip(first, second), 1):
+    print(position, f"{{p:.4f}} {{q:.4f}} {{q - p:+.4f}}")
+"""
+
+
+def lab_code(model_name: str, column: str, only_cdr3: bool) -> str:
+    """A script that repeats the lab's cross-validation on a file of receptors."""
+    return f"""from pathlib import Path
+
+import numpy as np
+
+from core.protein.embeddings import mean_vector
+from core.protein.lab import cross_validate
+from core.protein.receptors import read_receptors
+from core.protein.weights import load
+
+model = load({model_name!r})
+column, only_cdr3 = {column!r}, {only_cdr3}
+kept = [
+    r for r in read_receptors(Path("receptors.tsv").read_text()).good
+    if r.fields.get(column, "").strip() and (r.chain.cdr3 or not only_cdr3)
+]
+vectors = np.array([mean_vector(model, r.chain, cdr3_only=only_cdr3) for r in kept])
+labels = [r.fields[column].strip() for r in kept]
+report = cross_validate(vectors, labels, [r.chain.cdr3_sequence or r.chain.sequence for r in kept])
+print(report.accuracy, report.by_chance, report.confusion, *report.warnings, sep="\\n")
 """

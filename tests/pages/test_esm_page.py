@@ -13,11 +13,20 @@ from core.alphabet import AMINO_ACIDS
 from core.protein.cards import MODELS, WeightsError
 from core.protein.chain import default_chain
 from core.protein.download import DownloadProgress
+from core.protein.germline import assemble
 from core.protein.guess import guess
 from core.protein.weights import load
 from pages.parts.esm_lab import example_rows
 from pages.parts.esm_pictures import PICTURES
-from pages.parts.esm_words import PUBLISHED, chain_code, guess_code, plain, scan_code
+from pages.parts.esm_words import (
+    PUBLISHED,
+    chain_code,
+    compare_code,
+    guess_code,
+    lab_code,
+    plain,
+    scan_code,
+)
 
 
 def words_of(app) -> str:
@@ -170,6 +179,7 @@ def test_a_pasted_chain_takes_the_place_of_the_genes(open_page):
     app = open_page("esm", e_chain="MKTAYIAKQRQISFVKSHFSRQ")
     assert not app.exception
     assert "Showing the pasted chain, 22 residues" in words_of(app)
+    assert "TRB-mini knows human beta chains only" in words_of(app)
     assert app.text_input("e_v").disabled
 
 
@@ -361,6 +371,21 @@ def test_scan_script_prints_a_row_per_residue(capsys):
     row = [float(x) for x in lines[115].split()[4:]]
     assert len(row) == len(AMINO_ACIDS)
     assert np.isclose(sum(row), 1, atol=1e-3)
+
+
+def test_compare_script_prints_both_columns(capsys):
+    chain = assemble("TRBV9", "CASSVAGTEAFF", "TRBJ1-1", leader=False)
+    exec(compare_code(("trb-mini", chain), ("trb-mini", chain.mutated(100, "W"))), {})
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert len(rows) == len(chain)
+    assert float(rows[99][3]) == pytest.approx(float(rows[99][2]) - float(rows[99][1]), abs=2e-4)
+
+
+def test_lab_script_repeats_the_report(capsys, monkeypatch, tmp_path):
+    (tmp_path / "receptors.tsv").write_text(example_rows(24))
+    monkeypatch.chdir(tmp_path)
+    exec(lab_code("trb-mini", "motif", True), {})
+    assert float(capsys.readouterr().out.splitlines()[1]) == 0.5
 
 
 def test_chain_code_rebuilds_the_chain():
