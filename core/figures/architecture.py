@@ -11,7 +11,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from core.figures.palette import GREY, finish
+from core.figures.palette import GREY, base_layout, draw
 
 HALF_WIDTH, HALF_HEIGHT = 0.43, 0.36
 Piece = dict[str, Any]
@@ -56,12 +56,14 @@ def architecture(boxes: Sequence[DrawnBox], chosen: str, crossing: str, layers: 
         notes.append({"x": x, "y": top + 0.85, "text": side.title(), "showarrow": False})
         notes.append(_times(x, repeated, layers))
         shapes.append(_frame(x, repeated))
-    # Set at once: plotly's add_annotation checks all earlier ones again every time.
-    layout = {"annotations": notes, "shapes": shapes}
-    figure = go.Figure(_bars(boxes, levels, [box.key for box in boxes].index(chosen)), layout)
-    figure.update_xaxes(visible=False, range=[-0.68, 1.8], fixedrange=True)
-    figure.update_yaxes(visible=False, range=[-0.55, top + 1.15], fixedrange=True)
-    return finish(figure, height=455)
+    layout = base_layout(
+        height=455,
+        annotations=notes,
+        shapes=shapes,
+        xaxis={"visible": False, "range": [-0.68, 1.8], "fixedrange": True},
+        yaxis={"visible": False, "range": [-0.55, top + 1.15], "fixedrange": True},
+    )
+    return draw([_bars(boxes, levels, [box.key for box in boxes].index(chosen))], layout)
 
 
 def _levels(boxes: Sequence[DrawnBox]) -> dict[str, int]:
@@ -74,26 +76,27 @@ def _levels(boxes: Sequence[DrawnBox]) -> dict[str, int]:
     return levels
 
 
-def _bars(boxes: Sequence[DrawnBox], levels: dict[str, int], chosen: int) -> go.Bar:
-    return go.Bar(
-        orientation="h",
-        base=[_COLUMN[box.side] - HALF_WIDTH for box in boxes],
-        x=[2 * HALF_WIDTH] * len(boxes),
-        y=[levels[box.key] for box in boxes],
-        width=2 * HALF_HEIGHT,
-        customdata=[box.key for box in boxes],
-        hovertext=[box.hover for box in boxes],
-        hovertemplate="%{hovertext}<extra></extra>",
-        marker={
+def _bars(boxes: Sequence[DrawnBox], levels: dict[str, int], chosen: int) -> Piece:
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "base": [_COLUMN[box.side] - HALF_WIDTH for box in boxes],
+        "x": [2 * HALF_WIDTH] * len(boxes),
+        "y": [levels[box.key] for box in boxes],
+        "width": 2 * HALF_HEIGHT,
+        "customdata": [box.key for box in boxes],
+        "hovertext": [box.hover for box in boxes],
+        "hovertemplate": "%{hovertext}<extra></extra>",
+        "marker": {
             "color": [_FADED if box.faded else _FILL[box.kind] for box in boxes],
             "line": {"color": GREY, "width": 1},
             "cornerradius": 5,
         },
-        selectedpoints=[chosen],
-        selected={"marker": {"color": _CHOSEN}},
-        unselected={"marker": {"opacity": 1}},
-        showlegend=False,
-    )
+        "selectedpoints": [chosen],
+        "selected": {"marker": {"color": _CHOSEN}},
+        "unselected": {"marker": {"opacity": 1}},
+        "showlegend": False,
+    }
 
 
 def _labels(boxes: Sequence[DrawnBox], levels: dict[str, int]) -> list[Piece]:

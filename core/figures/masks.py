@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Bool
 
-from core.figures.palette import BLUE, finish
+from core.figures.palette import BLUE, base_layout, draw
 
 _BLOCKED = "rgba(138,143,152,0.25)"
 
@@ -26,31 +26,32 @@ def mask_grid(
     `short` replaces names that are too long for an axis; the pointer shows them in full.
     """
     short = short or {}
-    figure = go.Figure(
-        go.Heatmap(
-            z=mask.astype(int),
-            zmin=0,
-            zmax=1,
-            colorscale=[[0, _BLOCKED], [1, BLUE]],
-            showscale=False,
-            xgap=1,
-            ygap=1,
-            text=np.where(mask, "•", ""),
-            texttemplate="%{text}",
-            textfont={"color": "#ffffff"},
-            customdata=_words(mask, queries, keys),
-            hovertemplate="%{customdata}<extra></extra>",
-        )
-    )
-    font = {"size": 11 if len(keys) <= 24 else 8}
-    ticks = [[short.get(name, name) for name in names] for names in (keys, queries)]
-    figure.update_xaxes(
-        tickvals=list(range(len(keys))), ticktext=ticks[0], tickangle=0, tickfont=font
-    )
-    figure.update_yaxes(
-        tickvals=list(range(len(queries))), ticktext=ticks[1], autorange="reversed", tickfont=font
-    )
-    return finish(figure, height=min(640, 90 + 19 * len(queries)), title=title)
+    grid = {
+        "type": "heatmap",
+        "z": mask.astype(int),
+        "zmin": 0,
+        "zmax": 1,
+        "colorscale": [[0, _BLOCKED], [1, BLUE]],
+        "showscale": False,
+        "xgap": 1,
+        "ygap": 1,
+        "text": np.where(mask, "•", "").tolist(),
+        "texttemplate": "%{text}",
+        "textfont": {"color": "#ffffff"},
+        "customdata": _words(mask, queries, keys),
+        "hovertemplate": "%{customdata}<extra></extra>",
+    }
+    axes = {
+        "xaxis": _axis([short.get(name, name) for name in keys]),
+        "yaxis": _axis([short.get(name, name) for name in queries]) | {"autorange": "reversed"},
+    }
+    height = min(640, 90 + 19 * len(queries))
+    return draw([grid], base_layout(height=height, title=title, **axes))
+
+
+def _axis(names: list[str]) -> dict[str, object]:
+    font = {"size": 11 if len(names) <= 24 else 8}
+    return {"tickvals": [*range(len(names))], "ticktext": names, "tickangle": 0, "tickfont": font}
 
 
 def _words(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from core.figures.palette import GREEN, GREY, ORANGE, PURPLE, SKY, finish
+from core.figures.palette import GREEN, GREY, ORANGE, PURPLE, SKY, base_layout, draw
 
 _CONTAINER = "#e3e8ee"
 _COLOUR = {
@@ -31,21 +31,20 @@ def weight_treemap(paths: Sequence[str], counts: Sequence[int], whole: str) -> g
             inside = "/".join(pieces[:depth])
             totals[inside] = totals.get(inside, 0) + count
     ids = list(totals)
-    figure = go.Figure(
-        go.Treemap(
-            ids=ids,
-            labels=[node.rsplit("/", 1)[-1] for node in ids],
-            parents=[_parent(node, whole) for node in ids],
-            values=[totals[node] for node in ids],
-            branchvalues="total",
-            marker={"colors": [_COLOUR.get(node.rsplit("/", 1)[-1], _CONTAINER) for node in ids]},
-            texttemplate="%{label}<br>%{value:,}",
-            hovertemplate="%{id}: %{value:,} weights, %{percentRoot:.1%} of all<extra></extra>",
-            textfont={"color": "#10151c"},
-            root={"color": "rgba(138,143,152,0.2)"},
-        )
-    )
-    return finish(figure, height=430)
+    last = [node.rsplit("/", 1)[-1] for node in ids]
+    treemap = {
+        "type": "treemap",
+        "ids": ids,
+        "labels": last,
+        "parents": [_parent(node, whole) for node in ids],
+        "values": [totals[node] for node in ids],
+        "branchvalues": "total",
+        "marker": {"colors": [_COLOUR.get(name, _CONTAINER) for name in last]},
+        "texttemplate": "%{label}<br>%{value:,}",
+        "hovertemplate": "%{id}: %{value:,} weights, %{percentRoot:.1%} of all<extra></extra>",
+        "textfont": {"color": "#10151c"},
+    }
+    return draw([treemap], base_layout(height=430))
 
 
 def _parent(node: str, whole: str) -> str:

@@ -4,12 +4,13 @@ In: weights and letters. Out: a Plotly figure.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
 
-from core.figures.palette import SEQUENTIAL, finish
+from core.figures.palette import SEQUENTIAL, base_layout, draw
 
 
 def cross_map(
@@ -20,29 +21,27 @@ def cross_map(
     answers: str,
 ) -> go.Figure:
     """Rows ask, columns answer; every row sums to 1."""
-    figure = go.Figure(
-        go.Heatmap(
-            z=weights,
-            zmin=0,
-            zmax=max(float(weights.max()), 1e-9),
-            colorscale=SEQUENTIAL,
-            colorbar={"title": "weight", "thickness": 12},
-            xgap=1,
-            ygap=1,
-            customdata=[
-                [f"{q} {row + 1} gives {k} {column + 1}" for column, k in enumerate(keys)]
-                for row, q in enumerate(queries)
-            ],
-            hovertemplate="%{customdata}: %{z:.1%}<extra></extra>",
-        )
-    )
-    figure.update_xaxes(
-        title=answers, tickvals=list(range(len(keys))), ticktext=list(keys), tickangle=0
-    )
-    figure.update_yaxes(
-        title=asks,
-        tickvals=list(range(len(queries))),
-        ticktext=list(queries),
-        autorange="reversed",
-    )
-    return finish(figure, height=max(300, 100 + 20 * len(queries)))
+    heatmap = {
+        "type": "heatmap",
+        "z": weights,
+        "zmin": 0,
+        "zmax": max(float(weights.max()), 1e-9),
+        "colorscale": SEQUENTIAL,
+        "colorbar": {"title": {"text": "weight"}, "thickness": 12},
+        "xgap": 1,
+        "ygap": 1,
+        "customdata": [
+            [f"{q} {row} gives {k} {column}" for column, k in enumerate(keys, 1)]
+            for row, q in enumerate(queries, 1)
+        ],
+        "hovertemplate": "%{customdata}: %{z:.1%}<extra></extra>",
+    }
+    axes: dict[str, Any] = {
+        "xaxis": _axis(answers, keys) | {"tickangle": 0},
+        "yaxis": _axis(asks, queries) | {"autorange": "reversed"},
+    }
+    return draw([heatmap], base_layout(height=max(300, 100 + 20 * len(queries)), **axes))
+
+
+def _axis(title: str, names: Sequence[str]) -> dict[str, object]:
+    return {"title": {"text": title}, "tickvals": [*range(len(names))], "ticktext": [*names]}

@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
 
-from core.figures.palette import BLUE, ORANGE, finish
+from core.figures.palette import BLUE, ORANGE, base_layout, draw
 
 _LINES = ({"color": ORANGE, "dash": "solid"}, {"color": BLUE, "dash": "dash"})
 _SYMBOLS = ("circle", "diamond")
@@ -19,18 +19,24 @@ def norms_by_layer(
     norms: Mapping[str, Float[np.ndarray, " layers"]], first_layer: int, title: str
 ) -> go.Figure:
     """One line per placement; the first value belongs to layer `first_layer` (0 = the input)."""
-    figure = go.Figure()
-    for (name, values), line, symbol in zip(norms.items(), _LINES, _SYMBOLS, strict=True):
-        figure.add_scatter(
-            x=np.arange(first_layer, first_layer + len(values)),
-            y=values,
-            name=name,
-            mode="lines+markers",
-            line=line,
-            marker={"size": 6, "symbol": symbol},
-            hovertemplate="layer %{x}: %{y:.2f}<extra>" + name + "</extra>",
-        )
-    figure.update_xaxes(title="layer")
-    figure.update_yaxes(rangemode="tozero")
-    figure.update_layout(legend={"orientation": "h", "y": -0.25})
-    return finish(figure, height=340, title=title)
+    traces = [
+        {
+            "type": "scatter",
+            "x": np.arange(first_layer, first_layer + len(values)),
+            "y": values,
+            "name": name,
+            "mode": "lines+markers",
+            "line": line,
+            "marker": {"size": 6, "symbol": symbol},
+            "hovertemplate": "layer %{x}: %{y:.2f}<extra>" + name + "</extra>",
+        }
+        for (name, values), line, symbol in zip(norms.items(), _LINES, _SYMBOLS, strict=True)
+    ]
+    layout = base_layout(
+        height=340,
+        title=title,
+        xaxis={"title": {"text": "layer"}},
+        yaxis={"rangemode": "tozero"},
+        legend={"orientation": "h", "y": -0.25},
+    )
+    return draw(traces, layout)

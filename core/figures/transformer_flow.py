@@ -4,12 +4,13 @@ In: the array and its letters. Out: a Plotly figure.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
 
-from core.figures.palette import DIVERGING, SEQUENTIAL, finish
+from core.figures.palette import DIVERGING, SEQUENTIAL, base_layout, draw
 
 _SHORT = {"PAD": "·", "BOS": "▸", "EOS": "■"}
 
@@ -25,28 +26,28 @@ def flowing(
     signed = bool((values < 0).any())
     limit = max(float(np.abs(values).max()), 1e-9)
     names = list(columns) if columns else [f"dimension {n}" for n in range(values.shape[1])]
-    figure = go.Figure(
-        go.Heatmap(
-            z=values,
-            zmin=-limit if signed else 0,
-            zmax=limit,
-            colorscale=DIVERGING if signed else SEQUENTIAL,
-            colorbar={"thickness": 12},
-            customdata=[
-                [f"{letter} {row}, {name}" for name in names]
-                for row, letter in enumerate(letters, 1)
-            ],
-            hovertemplate="%{customdata}: %{z:.3f}<extra></extra>",
-        )
-    )
-    if columns:
-        figure.update_xaxes(
-            tickvals=list(range(len(names))),
-            ticktext=[_SHORT.get(name, name) for name in names],
-            tickangle=0,
-            tickfont={"size": 10},
-        )
-    figure.update_yaxes(
-        tickvals=list(range(len(letters))), ticktext=list(letters), autorange="reversed"
-    )
-    return finish(figure, height=max(220, 70 + 16 * len(letters)))
+    heatmap = {
+        "type": "heatmap",
+        "z": values,
+        "zmin": -limit if signed else 0,
+        "zmax": limit,
+        "colorscale": DIVERGING if signed else SEQUENTIAL,
+        "colorbar": {"thickness": 12},
+        "customdata": [
+            [f"{letter} {row}, {name}" for name in names] for row, letter in enumerate(letters, 1)
+        ],
+        "hovertemplate": "%{customdata}: %{z:.3f}<extra></extra>",
+    }
+    xaxis = {
+        "tickvals": list(range(len(names))),
+        "ticktext": [_SHORT.get(name, name) for name in names],
+        "tickangle": 0,
+        "tickfont": {"size": 10},
+    }
+    yaxis = {
+        "tickvals": list(range(len(letters))),
+        "ticktext": list(letters),
+        "autorange": "reversed",
+    }
+    axes: dict[str, Any] = {"xaxis": xaxis if columns else {}, "yaxis": yaxis}
+    return draw([heatmap], base_layout(height=max(220, 70 + 16 * len(letters)), **axes))

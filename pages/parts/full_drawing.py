@@ -1,9 +1,11 @@
 """The drawing of the encoder-decoder, the panel of the chosen box, and the list of chapters."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
 from core.figures.architecture import DrawnBox, architecture
@@ -117,10 +119,10 @@ def _draw(box: Box, family: Family, sizes: Sizes, sequence: str) -> None:
     clicked = st.session_state.pop("_f_clicked", False)
     if not clicked or "_f_drawn" not in st.session_state:
         st.session_state["_f_drawn"] = box.title
-    drawn = [_drawn(b, family, sizes, sequence) for b in BOXES]
+    drawn = tuple(_drawn(b, family, sizes, sequence) for b in BOXES)
     shape = sizes.shape
     show_figure(
-        architecture(drawn, st.session_state["_f_drawn"], "Cross-attention", shape.num_layers),
+        _figure(drawn, st.session_state["_f_drawn"], shape.num_layers),
         key="f_drawing",
         alt=(
             f"Encoder with {shape.num_layers} layers of self-attention and feed-forward; decoder "
@@ -131,6 +133,12 @@ def _draw(box: Box, family: Family, sizes: Sizes, sequence: str) -> None:
         code=_code(sizes),
         on_select=_box_clicked,
     )
+
+
+@lru_cache(maxsize=128)
+def _figure(boxes: tuple[DrawnBox, ...], chosen: str, layers: int) -> go.Figure:
+    """Built once for everybody; nobody changes a figure after this."""
+    return architecture(boxes, chosen, "Cross-attention", layers)
 
 
 def _box_clicked() -> None:

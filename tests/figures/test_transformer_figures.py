@@ -1,6 +1,7 @@
 """Figures of the full Transformer, by their data."""
 
 import numpy as np
+import plotly.graph_objects as go
 import pytest
 
 from core.figures.architecture import DrawnBox, architecture
@@ -25,6 +26,30 @@ BOXES = [
     DrawnBox("cross", "Cross-attention", "decoder", "attention", "cross", repeated=True),
     DrawnBox("head", "Generator", "decoder", "head", "head"),
 ]
+
+
+FIGURES = {
+    "architecture": lambda: architecture(BOXES, "cross", "cross", 7),
+    "mask": lambda: mask_grid(np.eye(2, dtype=bool), ["A", "C"], ["A", "C"], "t"),
+    "treemap": lambda: weight_treemap(["Encoder/Norms", "Generator"], [3, 5], "All"),
+    "table": lambda: encoding_heatmap(np.zeros((3, 4))),
+    "waves": lambda: waves(np.arange(3.0), [np.arange(3.0)], ["a"], 2),
+    "periods": lambda: period_curve(range(0, 4, 2), np.array([6.3, 60.0])),
+    "similarity": lambda: similarity_curve(np.ones(3)),
+    "scores": lambda: score_map(np.eye(3), "t"),
+    "cross": lambda: cross_map(np.eye(2), ["C", "A"], ["G", "I"], "asks", "answers"),
+    "candidates": lambda: candidate_bars(["A"], [0.9], [-0.1], [True]),
+    "norms": lambda: norms_by_layer({"post": np.ones(2), "pre": np.ones(2)}, 0, "t"),
+    "flow": lambda: flowing(np.eye(2), ["C", "A"], None),
+    "flow of tokens": lambda: flowing(np.eye(2), ["C", "A"], ["PAD", "A"]),
+}
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_plotly_knows_every_property(name: str) -> None:
+    figure = FIGURES[name]()
+    checked = go.Figure(figure.to_dict())  # raises ValueError for a property or value unknown
+    assert len(checked.data) == len(figure.data) > 0
 
 
 def test_every_box_is_one_bar_with_its_key() -> None:
