@@ -15,7 +15,7 @@ from jaxtyping import Float32
 from torch import Tensor
 
 from core.alphabet import PAD
-from core.training.dropout import CheapDropout
+from core.training.cpu_calls import CpuCalls, RandomBits
 from core.training.model import build_model
 from core.training.optimisers import clip_gradients, make_optimisers
 from core.training.packing import PackedBatch, PackedForward, draw_packed
@@ -39,13 +39,12 @@ class Learner:
         self._rate = torch.zeros((), device=device)
         self.optimisers = make_optimisers(self.model, recipe, self._rate)
         self.generator = torch.Generator(device).manual_seed(recipe.seed)
-        self._dropout_generator = torch.Generator()
-        self._seed_dropout()
+        self._dropout_bits = RandomBits(self._seed_dropout())
         rates = [learning_rate(recipe, step) for step in range(1, recipe.steps + 1)]
         self._rates = torch.tensor(rates, device=device)
         self._logs = torch.zeros(2, recipe.steps, device=device)
         self._taken = torch.zeros(1, dtype=torch.long, device=device)
-        self._cheap = CheapDropout(self._dropout_generator)
+        self._cpu_calls = CpuCalls(self._dropout_bits)
 
     def update(self) -> None:
         """One step on strings of its own: draw them, then learn from them."""
@@ -55,7 +54,7 @@ class Learner:
         """Forward, backward, clip, change the weights, log. No number is read from the device."""
         self._rate.copy_(self._rates.index_select(0, self._taken).squeeze(0))
         self.model.zero_grad(set_to_none=True)
-        with self._dropout():
+        with self._calls():
             loss = self._loss(batch)
         loss.backward()
         norm = clip_gradients(self.model, self.recipe.clip_norm)
@@ -76,7 +75,7 @@ class Learner:
             "model": self.model.state_dict(),
             "optimisers": [optimiser.state_dict() for optimiser in self.optimisers],
             "generator": self.generator.get_state(),
-            "dropout": self._dropout_generator.get_state(),
+            "dropout": self._dropout_bits.state(),
             "device_dropout": torch.cuda.get_rng_state(self.device) if on_cuda else None,
             "taken": int(self._taken.item()),
         }
@@ -89,7 +88,7 @@ class Learner:
             for group in optimiser.param_groups:
                 group["lr"] = self._rate  # loading put a copy in its place
         self.generator.set_state(state["generator"])
-        self._dropout_generator.set_state(state["dropout"])
+        self._dropout_bits.restore(state["dropout"])
         if self.device.type == "cuda" and state["device_dropout"] is not None:
             torch.cuda.set_rng_state(state["device_dropout"], self.device)
         self._taken.fill_(state["taken"])
@@ -111,17 +110,17 @@ class Learner:
         )
         return total * self.world.size / tokens
 
-    def _dropout(self) -> AbstractContextManager[Any]:
-        if self.device.type != "cpu" or not self.recipe.dropout:
+    def _calls(self) -> AbstractContextManager[Any]:
+        if self.device.type != "cpu":
             return nullcontext()
-        self._cheap.start_step()
-        return self._cheap
+        self._dropout_bits.forget_leftovers()
+        return self._cpu_calls
 
-    def _seed_dropout(self) -> None:
+    def _seed_dropout(self) -> int:
         # Far from the seeds of weights and strings, and different in every process.
         seed = (self.recipe.seed + 1) * 1_000_003 + self.world.rank
-        self._dropout_generator.manual_seed(seed)
         if self.device.type == "cuda":
             torch.cuda.manual_seed(seed)
         elif self.device.type == "mps":
             torch.mps.manual_seed(seed)
+        return seed

@@ -52,7 +52,9 @@ def test_a_run_is_saved_and_gone_on_with(tiny, tmp_path, capsys):
 
 
 def test_a_failed_run_has_status_1(tmp_path, capsys):
-    wild = replace(TINY, schedule="linear", peak=1.0, warmup=0, clip_norm=0.0, steps=300)
+    wild = replace(
+        TINY, schedule="linear", peak=1.0, final_fraction=1.0, warmup=0, clip_norm=0.0, steps=60
+    )
     (tmp_path / "wild.json").write_text(wild.to_json())
     assert main(["run", "--recipe-file", str(tmp_path / "wild.json"), "--device", "cpu"]) == 1
     printed = capsys.readouterr()

@@ -1,14 +1,14 @@
-"""Cheap dropout: the rate, the scale, independence, and that it stands in for torch's own."""
+"""The CPU's dropout and attention: rate, scale, independence, and the formula."""
 
 import pytest
 import torch
 import torch.nn.functional as F
 
-from core.training.dropout import CheapDropout
+from core.training.cpu_calls import CpuCalls, RandomBits
 
 
 def cheap(seed=0):
-    return CheapDropout(torch.Generator().manual_seed(seed))
+    return CpuCalls(RandomBits(seed))
 
 
 @pytest.mark.parametrize("p", [0.1, 0.5, 0.9])
@@ -53,11 +53,11 @@ def test_dropout_of_torch_is_answered_and_its_gradient_is_the_mask():
 
 
 def test_evaluation_and_rate_zero_change_nothing():
-    x, state = torch.randn(3, 5), torch.Generator().manual_seed(0)
-    with CheapDropout(state):
+    x, bits = torch.randn(3, 5), RandomBits(0)
+    with CpuCalls(bits):
         assert torch.equal(torch.nn.Dropout(0.5).eval()(x), x)
         assert torch.equal(F.dropout(x, 0.0), x)
-    assert torch.equal(state.get_state(), torch.Generator().manual_seed(0).get_state())
+    assert bits.state() == RandomBits(0).state()
 
 
 @pytest.mark.parametrize("masked", [False, True])
@@ -75,11 +75,14 @@ def test_attention_is_the_formula_with_dropped_weights(masked):
     torch.testing.assert_close(blended, (weights * cheap(4).mask(weights.shape, 0.3)) @ v)
 
 
-def test_a_step_depends_on_the_generator_alone():
-    dropout = cheap(5)
-    dropout.mask((11,), 0.5)
-    state = dropout._generator.get_state()
-    dropout.start_step()
-    after = dropout.mask((13,), 0.5)
-    fresh = CheapDropout(torch.Generator().set_state(state))
-    assert torch.equal(after, fresh.mask((13,), 0.5))
+def test_bits_go_on_from_their_state():
+    bits = RandomBits(5)
+    bits.take(11)
+    state = bits.state()
+    bits.forget_leftovers()
+    after, fresh = bits.take(1_000_003), RandomBits(6)
+    fresh.take(7)
+    fresh.restore(state)
+    assert torch.equal(after, fresh.take(1_000_003))
+    assert after.min() == -(2**15)
+    assert after.max() == 2**15 - 1
