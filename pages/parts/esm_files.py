@@ -16,18 +16,19 @@ def file_picker() -> None:
     """An upload or paste; the chosen receptor goes into the page's own fields."""
     upload = st.file_uploader("A file: FASTA, AIRR, VDJdb, 10x, or v, cdr3, j", type=_TYPES)
     pasted = st.text_area("or its rows, pasted with the header", key="e_rows", height=80)
-    text = _text_of(upload) if upload is not None else (pasted or "")
-    if text is None or not text.strip():
+    text = text_of(upload) if upload is not None else (pasted or "")
+    if not (text or "").strip():
         return
     try:
-        file = _read(text)
+        file = read_table(text)
     except ReceptorError as problem:
         st.error(plain(str(problem)), icon=":material/error:")
         return
     _choose(file)
 
 
-def _text_of(upload) -> str | None:
+def text_of(upload) -> str | None:
+    """The text of an uploaded file, or None after saying why it cannot be read."""
     try:
         return upload.getvalue().decode("utf-8-sig")
     except UnicodeDecodeError as problem:
@@ -40,7 +41,8 @@ def _text_of(upload) -> str | None:
 
 
 @st.cache_data(max_entries=4, show_spinner="Reading the receptors …")
-def _read(text: str) -> ReceptorFile:
+def read_table(text: str) -> ReceptorFile:
+    """All receptors of a text, read once for all visitors. Raises ReceptorError."""
     return read_receptors(text)
 
 

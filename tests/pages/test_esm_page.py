@@ -16,7 +16,7 @@ from core.protein.download import DownloadProgress
 from core.protein.germline import assemble
 from core.protein.guess import guess
 from core.protein.weights import load
-from pages.parts.esm_lab import example_rows
+from pages.parts.esm_lab_data import example_rows
 from pages.parts.esm_pictures import PICTURES
 from pages.parts.esm_words import (
     PUBLISHED,
