@@ -33,8 +33,8 @@ def text_of(upload) -> str | None:
         return upload.getvalue().decode("utf-8-sig")
     except UnicodeDecodeError as problem:
         st.error(
-            f"{plain(upload.name)} is not text (byte {problem.start + 1} is not UTF-8): save it as a "
-            "plain TSV, CSV or FASTA file.",
+            f"{plain(upload.name)} is not text (byte {problem.start + 1} is not UTF-8): save it "
+            "as a plain TSV, CSV or FASTA file.",
             icon=":material/error:",
         )
         return None
