@@ -20,6 +20,7 @@ _ADAM_LENGTH = 0.2  # root mean square of a typical step of Adam, in learning ra
 class Muon(torch.optim.Optimizer):
     """Nesterov momentum, made orthogonal, times `lr` (a tensor) times `factor`.
 
+    Four iterations: a fifth changed nothing in how fast this task is learned.
     A group may say that its matrices are `blocks` matrices on top of one another, as a fused
     projection is; each is made orthogonal by itself.
     """
@@ -30,7 +31,7 @@ class Muon(torch.optim.Optimizer):
         lr: Tensor,
         factor: float = 1.0,
         momentum: float = 0.95,
-        iterations: int = 5,
+        iterations: int = 4,
     ):
         defaults = {"blocks": 1, "factor": factor, "momentum": momentum, "iterations": iterations}
         super().__init__(groups, {"lr": lr, **defaults})
@@ -67,9 +68,9 @@ class Muon(torch.optim.Optimizer):
 
 
 def orthogonal(
-    matrices: Float[Tensor, "n rows columns"], iterations: int = 5
+    matrices: Float[Tensor, "n rows columns"], iterations: int
 ) -> Float[Tensor, "n rows columns"]:
-    """About U V^T of every U S V^T: singular values land near 1, between 0.7 and 1.2.
+    """About U V^T of every U S V^T: after 5 iterations singular values lie around 1 (0.7 to 1.2).
 
     Newton-Schulz iteration on the shorter side; no decomposition, so any device does it well.
     """
