@@ -87,24 +87,56 @@ def _pack_layer(layer: Any, rows: int) -> PackedLayer:
 
 
 def masked_logits(
-    fast: FastModel, tokens: Int[Tensor, "B L"], at: Int[Tensor, " B"]
+    fast: FastModel, row: Int[Tensor, " L"], at: Int[Tensor, " B"], mask: int
 ) -> Float[Tensor, "B V"]:
-    """Logits of each row at its own token index `at`; equal to `forward.masked_logits`."""
+    """Logits at each token index of `at` with that token of `row`, and only that, masked.
+
+    Equal to `forward.masked_logits` of the B masked copies.
+    """
     module = fast.module
-    x = forward.embed(module, tokens)
-    tables = forward.rotary_tables(module.layers[0].self_attn.rot_emb.inv_freq, tokens.shape[1])
-    for layer in fast.layers:
-        x = _layer(layer, x, *tables)
+    tables = forward.rotary_tables(module.layers[0].self_attn.rot_emb.inv_freq, len(row))
+    # Going in, the copies differ at the masked token alone: what is the same is computed once.
+    seen, masked = _embedded(module, row, mask)
+    x = _copies(seen, masked, at)
+    for i, layer in enumerate(fast.layers):
+        qkv = _qkv(layer, x) if i else _first_qkv(layer, seen, masked, at)
+        x = _layer(layer, x, qkv, *tables)
     x = forward.last_layer(module.layers[-1], x, at, *tables)
     return module.lm_head(module.emb_layer_norm_after(x))
 
 
-def _layer(packed: PackedLayer, x: Tensor, cosines: Tensor, sines: Tensor) -> Tensor:
+def _embedded(module: Any, row: Tensor, mask: int) -> tuple[Tensor, Tensor]:
+    """Embeddings of the tokens (L, d_model) and of the mask, both scaled for one mask in all."""
+    pair = row.repeat(2, 1)
+    pair[0, 0] = pair[1, 1] = mask
+    seen, other = forward.embed(module, pair)
+    seen[0] = other[0]
+    return seen, other[1]
+
+
+def _copies(rows: Tensor, masked: Tensor, at: Tensor) -> Tensor:
+    """(B, L, n): `rows` (L, n) once per entry of `at`, with `masked` (n) put there."""
+    copies = rows.repeat(len(at), 1, 1)
+    copies[torch.arange(len(at)), at] = masked
+    return copies
+
+
+def _qkv(packed: PackedLayer, x: Tensor) -> Tensor:
+    batch, length, width = x.shape
+    normed = packed.plain.self_attn_layer_norm(x.reshape(batch * length, width))
+    return packed.qkv(normed).view(batch, length, 3 * width)
+
+
+def _first_qkv(layer: PackedLayer, seen: Tensor, masked: Tensor, at: Tensor) -> Tensor:
+    both = _qkv(layer, torch.cat((seen, masked[None]))[None])[0]
+    return _copies(both[:-1], both[-1], at)
+
+
+def _layer(packed: PackedLayer, x: Tensor, qkv: Tensor, cosines: Tensor, sines: Tensor) -> Tensor:
     plain = packed.plain
     batch, length, width = x.shape
     heads = plain.self_attn.num_heads
     flat = x.reshape(batch * length, width)
-    qkv = packed.qkv(plain.self_attn_layer_norm(flat))
     qkv = qkv.view(batch, length, 3 * heads, width // heads)
     qk = _rotate(qkv[:, :, : 2 * heads], cosines, sines).transpose(1, 2)
     v = qkv[:, :, 2 * heads :].transpose(1, 2)

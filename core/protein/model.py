@@ -82,10 +82,11 @@ class LanguageModel:
         the chain per position, all in one batch; `packed` weights give the same, sooner.
         """
         at = torch.tensor([chain.token_index(position) for position in positions])
-        copies = self.tokens(chain).repeat(len(at), 1)
-        copies[torch.arange(len(at)), at] = self.alphabet.mask_idx
+        row, mask = self.tokens(chain), self.alphabet.mask_idx
         if packed is not None:
-            return self.over_residues(fast.masked_logits(packed, copies, at))
+            return self.over_residues(fast.masked_logits(packed, row, at, mask))
+        copies = row.repeat(len(at), 1)
+        copies[torch.arange(len(at)), at] = mask
         return self.over_residues(forward.masked_logits(self.module, copies, at))
 
     def over_residues(
