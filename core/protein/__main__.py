@@ -47,6 +47,7 @@ def build_parser() -> argparse.ArgumentParser:
     many.add_argument("source", help="FASTA, AIRR, VDJdb, 10x, or columns v, cdr3, j or sequence")
     many.add_argument("target", help="TSV to write; what it holds already is kept")
     many.add_argument("--complete", action="store_true", help="add missing C104 or F118, noted")
+    many.add_argument("--cdr3-only", action="store_true", help="hide the CDR3's residues alone")
     _model_option(many)
     many.set_defaults(run=commands.scan_many_command)
     fetch = sub.add_parser("download", help="fetch the published weights of an ESM-2")

@@ -125,8 +125,14 @@ def scan_many_command(options: argparse.Namespace) -> int:
     step = ManyProgress(0, 0, 0)
     try:
         with _one_torch_thread_each() as threads:
-            steps = scan_many(model, source, target, complete=options.complete, threads=threads)
-            for step in steps:
+            for step in scan_many(
+                model,
+                source,
+                target,
+                complete=options.complete,
+                cdr3_only=options.cdr3_only,
+                threads=threads,
+            ):
                 _show_rate(step, time.monotonic() - started)
     except ReceptorError as problem:
         raise BadInput(str(problem)) from problem

@@ -24,7 +24,7 @@ from core.protein.receptors import Receptor, fasta_receptor, read_row, triple_re
 from core.protein.scan import scan_chains
 
 COLUMNS = (
-    "row", "name", "model", "v_gene", "j_gene", "cdr3", "length", "mean_p_true",
+    "row", "name", "model", "scanned", "v_gene", "j_gene", "cdr3", "length", "mean_p_true",
     "pseudo_perplexity", "cdr3_mean_p_true", "cdr3_pseudo_perplexity", "p_true", "chain", "notes",
     "error",
 )  # fmt: skip
@@ -49,26 +49,31 @@ def scan_many(
     target: Path,
     *,
     complete: bool = False,
+    cdr3_only: bool = False,
     block: int = BLOCK,
     threads: int = 1,
 ) -> Iterator[ManyProgress]:
     """Scan every receptor of `source`, append to `target`, yield after each block.
 
     What `target` holds already is kept and not computed again; a half-written last row is
-    removed. `threads` chains are scanned at once. Raises ReceptorError when `target` belongs to
-    another file or model.
+    removed. `cdr3_only` hides the residues of the CDR3 alone, about a tenth of the work (chains
+    without one are scanned whole). `threads` chains are scanned at once. Raises ReceptorError
+    when `target` belongs to another file, model or choice.
     """
     receptors = stream_receptors(source, complete=complete)
-    done, failed = _resume(target, receptors, model)
+    settings = (model.name, "cdr3" if cdr3_only else "all")
+    done, failed = _resume(target, receptors, settings)
     resumed = done
     yield ManyProgress(done, failed, resumed)
-    scan_them = partial(scan_chains, model, packed=model.packed(_TOKENS), threads=threads)
+    scan_them = partial(
+        scan_chains, model, packed=model.packed(_TOKENS), threads=threads, cdr3_only=cdr3_only
+    )
     with target.open("a", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, delimiter="\t", lineterminator="\n")
         if file.tell() == 0:
             writer.writerow(COLUMNS)
         while part := list(islice(receptors, block)):
-            for row in _rows(model, part, scan_them):
+            for row in _rows(settings, part, scan_them):
                 writer.writerow(row)
                 failed += bool(row[-1])
             done += len(part)
@@ -78,7 +83,7 @@ def scan_many(
 
 
 def _rows(
-    model: LanguageModel,
+    settings: tuple[str, str],
     receptors: list[Receptor],
     scan_them: Callable[[list[Chain]], list[np.ndarray]],
 ) -> list[list[str]]:
@@ -87,21 +92,25 @@ def _rows(
     try:
         tables = dict(zip(chains, scan_them(list(chains.values())), strict=True))
     except FloatingPointError as problem:
-        return [_failed(model, r, r.error or str(problem)) for r in receptors]
+        return [_failed(settings, r, r.error or str(problem)) for r in receptors]
     return [
-        _row(model, r, r.chain, tables[r.chain.sequence]) if r.chain else _failed(model, r, r.error)
+        _row(settings, r, r.chain, tables[r.chain.sequence])
+        if r.chain
+        else _failed(settings, r, r.error)
         for r in receptors
     ]
 
 
-def _row(model: LanguageModel, receptor: Receptor, chain: Chain, table: np.ndarray) -> list[str]:
+def _row(
+    settings: tuple[str, str], receptor: Receptor, chain: Chain, table: np.ndarray
+) -> list[str]:
     truth = p_true(table, chain)
     inside = np.array(chain.cdr3_positions, dtype=int) - 1
     cdr3 = Chain(chain.cdr3_sequence) if chain.cdr3 else None
     return [
         str(receptor.number),
         _one_line(receptor.name),
-        model.name,
+        *settings,
         chain.v_gene or "",
         chain.j_gene or "",
         chain.cdr3_sequence,
@@ -110,16 +119,16 @@ def _row(model: LanguageModel, receptor: Receptor, chain: Chain, table: np.ndarr
         f"{pseudo_perplexity(table, chain):.6f}",
         f"{np.nanmean(truth[inside]):.6f}" if cdr3 else "",
         f"{pseudo_perplexity(table[inside], cdr3):.6f}" if cdr3 else "",
-        " ".join(f"{p:.4f}" for p in truth),
+        " ".join("" if np.isnan(p) else f"{p:.4f}" for p in truth).strip(),
         chain.sequence,
         _one_line(" ".join(chain.notes)),
         "",
     ]
 
 
-def _failed(model: LanguageModel, receptor: Receptor, error: str) -> list[str]:
-    empty = [""] * (len(COLUMNS) - 4)
-    return [str(receptor.number), _one_line(receptor.name), model.name, *empty, _one_line(error)]
+def _failed(settings: tuple[str, str], receptor: Receptor, error: str) -> list[str]:
+    first = [str(receptor.number), _one_line(receptor.name), *settings]
+    return [*first, *[""] * (len(COLUMNS) - len(first) - 1), _one_line(error)]
 
 
 def _one_line(text: str) -> str:
@@ -172,7 +181,9 @@ def _stream_fasta(first: str, rest: TextIO) -> Iterator[Receptor]:
     yield fasta_receptor(number, header, "".join(letters))
 
 
-def _resume(target: Path, receptors: Iterator[Receptor], model: LanguageModel) -> tuple[int, int]:
+def _resume(
+    target: Path, receptors: Iterator[Receptor], settings: tuple[str, str]
+) -> tuple[int, int]:
     """Check what is written, cut a half row off, and step over the receptors that are done."""
     if target.exists():
         _drop_half_row(target)
@@ -185,11 +196,11 @@ def _resume(target: Path, receptors: Iterator[Receptor], model: LanguageModel) -
             raise ReceptorError(f"{target} is not an output of this command: choose another name.")
         for row in rows:
             receptor = next(receptors, None)
-            mine = receptor and [str(receptor.number), _one_line(receptor.name), model.name]
-            if row[:3] != mine:
+            mine = receptor and [str(receptor.number), _one_line(receptor.name), *settings]
+            if row[:4] != mine:
                 raise ReceptorError(
                     f"{target} holds the results of another file or model (row {row[0]}, "
-                    f"{row[1]}, {row[2]}): choose another name or delete it."
+                    f"{row[1]}, {row[2]}, {row[3]}): choose another name or delete it."
                 )
             done, failed = done + 1, failed + bool(row[-1])
     return done, failed

@@ -51,7 +51,7 @@ def surprise(probabilities: Float[np.ndarray, "L 20"], chain: Chain) -> Float[np
 def pseudo_perplexity(probabilities: Float[np.ndarray, "L 20"], chain: Chain) -> float:
     """exp of the mean surprise: among how many equally likely residues the model chooses.
 
-    Positions with X, B, Z, U or O are left out.
+    Positions with X, B, Z, U or O, and rows of NaN (not scanned), are left out.
     """
     return float(np.exp(np.nanmean(surprise(probabilities, chain))))
 

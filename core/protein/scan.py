@@ -80,13 +80,21 @@ def scan_chains(
     batch: int = BATCH,
     packed: FastModel | None = None,
     threads: int = 1,
+    cdr3_only: bool = False,
 ) -> list[Float[np.ndarray, "_ 20"]]:
     """The tables of several chains, in their order; `threads` of them at once.
+
+    `cdr3_only` leaves the rows outside the CDR3 NaN; a chain without a CDR3 is scanned whole.
 
     More threads than one help when torch itself is told to use one (`torch.set_num_threads`):
     whole chains side by side waste less than single products shared between processors.
     """
     if packed is None and chains:
         packed = model.packed(batch * max(len(chain) for chain in chains))
+
+    def one(chain: Chain) -> Float[np.ndarray, "_ 20"]:
+        positions = list(chain.cdr3_positions) if cdr3_only and chain.cdr3 else None
+        return scan(model, chain, positions=positions, batch=batch, packed=packed)
+
     with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(lambda chain: scan(model, chain, batch=batch, packed=packed), chains))
+        return list(pool.map(one, chains))

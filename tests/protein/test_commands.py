@@ -155,6 +155,22 @@ def test_it_goes_on_where_it_stopped(tmp_path, tiny, cut, monkeypatch):
     assert (last.done, last.resumed, last.failed) == (7, 7, 2)
 
 
+def test_the_cdr3_alone_gives_the_same_numbers_there(tmp_path, mini, published):
+    source, out = tmp_path / "in.tsv", tmp_path / "out.tsv"
+    source.write_text("v\tcdr3\tj\tsequence\nTRBV19\tCASSIRSSYEQYF\tTRBJ2-7\t\n\t\t\tMKTAYI\n")
+    assert main(["scan-many", "--cdr3-only", str(source), str(out)]) == 0
+    receptor, other = read(out)
+    whole = scan(mini, published, positions=list(published.cdr3_positions))
+    want = [
+        whole[p - 1, AMINO_ACIDS.index(published.sequence[p - 1])] for p in published.cdr3_positions
+    ]
+    assert [float(p) for p in receptor["p_true"].split()] == pytest.approx(want, abs=6e-5)
+    assert float(receptor["cdr3_mean_p_true"]) == pytest.approx(sum(want) / 13, abs=1e-5)
+    assert receptor["mean_p_true"] == receptor["cdr3_mean_p_true"]
+    assert len(other["p_true"].split()) == 6
+    assert main(["scan-many", str(source), str(out)]) == 2  # another choice than the file's
+
+
 def test_output_of_another_file_or_model_is_not_touched(source, tmp_path, tiny, mini, capsys):
     out = tmp_path / "out.tsv"
     list(scan_many(tiny, source, out))
