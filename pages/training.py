@@ -8,7 +8,8 @@ from pages.parts.controls import sequence_box
 from pages.parts.frame import open_page
 from pages.parts.training_controls import say_what_happened, start_bar, steering
 from pages.parts.training_explained import explained
-from pages.parts.training_runs import runs_table, take_away
+from pages.parts.training_files import take_away
+from pages.parts.training_runs import runs_table
 from pages.parts.training_scene import choose_run, scene_of
 from pages.parts.training_stage import stage
 

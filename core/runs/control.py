@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from core.runs import store
+from core.runs import commands, store
 from core.runs.database import connect
 
 LISTEN_EVERY = 0.2
@@ -31,7 +31,7 @@ class Wishes:
     changed: threading.Event = field(default_factory=threading.Event)
 
     def take(self, command: str) -> None:
-        """Note one command of `store.COMMANDS`."""
+        """Note one command of `commands.COMMANDS`."""
         if command in ("pause", "resume"):
             self.pause = command == "pause"
         elif command == "save":
@@ -84,7 +84,7 @@ class Control:
                 self._wishes.go_away()
             try:
                 db = db or connect(self._path)
-                for command in store.take_commands(db, self._run_id):
+                for command in commands.take_commands(db, self._run_id):
                     self._wishes.take(command)
                 if time.monotonic() - beaten > BEAT_EVERY:
                     store.beat(db, self._run_id, self._dropped(), self._vitals())

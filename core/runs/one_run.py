@@ -16,7 +16,7 @@ from core.runs.control import Wishes
 from core.runs.database import opened
 from core.runs.processes import Identity
 from core.runs.recorder import Recorder
-from core.runs.store import ACTIVE, Run
+from core.runs.run import ACTIVE, Run
 from core.training.engine import Training
 from core.training.events import Event, Failed, Finished, StepDone
 

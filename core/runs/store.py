@@ -1,4 +1,4 @@
-"""Runs as rows: who started one, how far it is, in what state, and what it is asked to do.
+"""Runs as rows: who started one, in what state it is, and whose turn it is.
 
 In: an open database. Out: frozen `Run` values and changed rows. It decides alone how many runs
 may be active, in one transaction. Knows nothing of processes beyond their identity, nor of torch.
@@ -8,54 +8,16 @@ import hashlib
 import json
 import sqlite3
 import time
-from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 from core.runs.database import writing
-from core.runs.processes import Identity, from_text
+from core.runs.processes import Identity
+from core.runs.run import ACTIVE, ENDED, WAITING, Run, readable
 from core.training.recipe import Recipe, Watch
 
-WAITING = ("queued",)
-ACTIVE = ("starting", "running", "paused")
-ENDED = ("finished", "stopped", "failed", "interrupted")
-STATES = WAITING + ACTIVE + ENDED
-COMMANDS = ("pause", "resume", "stop", "save")
 MOST_QUEUED = 20
 MOST_KEPT = 200
 MOST_NAME_LETTERS = 60
-
-
-@dataclass(frozen=True)
-class Run:
-    """One row: what was asked for, what it runs on, and its state when it was read.
-
-    `about` is what the engine said of itself at the start (device, versions, smoothing floor),
-    `vitals` the worker's last reading (memory, utilisation); times are seconds since 1970.
-    """
-
-    id: int
-    name: str
-    recipe: Recipe
-    watch: Watch
-    owner: str
-    state: str
-    error: str | None
-    about: dict[str, Any]
-    vitals: dict[str, Any]
-    server: Identity | None
-    worker: Identity | None
-    created: float
-    started: float | None
-    ended: float | None
-    heartbeat: float | None
-    attempt: int
-    rewinds: int
-    dropped: int
-
-    @property
-    def is_over(self) -> bool:
-        return self.state in ENDED
 
 
 def owner_hash(key: str) -> str:
@@ -103,13 +65,13 @@ def add(
 def get(db: sqlite3.Connection, run_id: int) -> Run | None:
     """One run; None if there is none, or if it was written by a version with other settings."""
     row = db.execute("SELECT * FROM runs WHERE id = ?", (run_id,)).fetchone()
-    return next(iter(_readable([row] if row else [])), None)
+    return next(iter(readable([row] if row else [])), None)
 
 
 def newest(db: sqlite3.Connection, limit: int = 200) -> list[Run]:
     """The last `limit` runs, newest first."""
     rows = db.execute("SELECT * FROM runs ORDER BY id DESC LIMIT ?", (limit,)).fetchall()
-    return _readable(rows)
+    return readable(rows)
 
 
 def latest_id(db: sqlite3.Connection) -> int | None:
@@ -124,7 +86,7 @@ def fail_unreadable(db: sqlite3.Connection) -> None:
     marks = ", ".join("?" * len(WAITING + ACTIVE))
     rows = db.execute(f"SELECT * FROM runs WHERE state IN ({marks})", WAITING + ACTIVE).fetchall()
     for row in rows:
-        if not _readable([row]):
+        if not readable([row]):
             error = "It was started by a version of this program with other settings."
             move(db, row["id"], "failed", come_from=WAITING + ACTIVE, error=error)
 
@@ -226,42 +188,10 @@ def over_the_limit(db: sqlite3.Connection) -> list[int]:
     return [row["id"] for row in rows]
 
 
-def ask(db: sqlite3.Connection, run_id: int, command: str) -> None:
-    """Leave a command for the worker of this run. Raises ValueError for an unknown one."""
-    if command not in COMMANDS:
-        raise ValueError(f"{command!r} is not a command; choose {', '.join(COMMANDS)}.")
-    db.execute(
-        "INSERT INTO commands(run_id, command, at) VALUES (?, ?, ?)",
-        (run_id, command, time.time()),
-    )
-
-
-def take_commands(db: sqlite3.Connection, run_id: int) -> list[str]:
-    """Commands not yet obeyed, oldest first, now marked as obeyed."""
-    if not waiting_commands(db, run_id):
-        return []
-    with writing(db):
-        rows = waiting_commands(db, run_id)
-        db.execute(
-            "UPDATE commands SET obeyed = ? WHERE run_id = ? AND obeyed IS NULL",
-            (time.time(), run_id),
-        )
-    return [command for command, _ in rows]
-
-
-def waiting_commands(db: sqlite3.Connection, run_id: int) -> list[tuple[str, float]]:
-    """Commands not yet obeyed, with the time each was given, oldest first."""
-    rows = db.execute(
-        "SELECT command, at FROM commands WHERE run_id = ? AND obeyed IS NULL ORDER BY id",
-        (run_id,),
-    ).fetchall()
-    return [(row["command"], row["at"]) for row in rows]
-
-
 def in_states(db: sqlite3.Connection, states: tuple[str, ...]) -> list[Run]:
     marks = ", ".join("?" * len(states))
     rows = db.execute(f"SELECT * FROM runs WHERE state IN ({marks}) ORDER BY id", states)
-    return _readable(rows.fetchall())
+    return readable(rows.fetchall())
 
 
 def _count(db: sqlite3.Connection, states: tuple[str, ...]) -> int:
@@ -278,35 +208,3 @@ def _clean_name(name: str) -> str:
     if not printable:
         raise ValueError("A run needs a name of at least one letter.")
     return printable[:MOST_NAME_LETTERS]
-
-
-def _readable(rows: list[sqlite3.Row]) -> list[Run]:
-    """Runs whose recipe this version still understands; older ones are passed over."""
-    runs = []
-    for row in rows:
-        with suppress(ValueError, TypeError):
-            runs.append(_run(row))
-    return runs
-
-
-def _run(row: sqlite3.Row) -> Run:
-    return Run(
-        id=row["id"],
-        name=row["name"],
-        recipe=Recipe.from_json(row["recipe"]),
-        watch=Watch.from_json(row["watch"]),
-        owner=row["owner"],
-        state=row["state"],
-        error=row["error"],
-        about=json.loads(row["about"] or "{}"),
-        vitals=json.loads(row["vitals"] or "{}"),
-        server=from_text(row["server"]),
-        worker=from_text(row["worker"]),
-        created=row["created"],
-        started=row["started"],
-        ended=row["ended"],
-        heartbeat=row["heartbeat"],
-        attempt=row["attempt"],
-        rewinds=row["rewinds"],
-        dropped=row["dropped"],
-    )

@@ -14,10 +14,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.runs import pool, store
+from core.runs import commands, pool, store
 from core.runs.database import FILE_NAME, opened
 from core.runs.processes import Identity, is_alive, own_identity
-from core.runs.store import ACTIVE, WAITING, Run
+from core.runs.run import ACTIVE, WAITING, Run
 from core.settings import Settings
 from core.training.recipe import Recipe, Watch, check_watched
 
@@ -74,7 +74,7 @@ class Supervisor:
                 return
             if run.state not in ACTIVE:
                 raise ValueError(f"This run is {run.state}; there is nothing to {command}.")
-            store.ask(db, run_id, command)
+            commands.ask(db, run_id, command)
 
     def go_on(self, run_id: int, key: str) -> None:
         """Queue an interrupted or stopped run again; it goes on from its last checkpoint."""

@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from core.runs import history
-from core.runs.store import Run
+from core.runs.run import Run
 from core.training.events import Evaluated, Event, Sampled, Snapshot, StepDone
 
 Trail = tuple[int, tuple[float, ...]]

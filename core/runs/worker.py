@@ -22,7 +22,7 @@ from core.runs.database import FILE_NAME, opened
 from core.runs.one_run import OneRun
 from core.runs.processes import Identity, from_text, own_identity
 from core.runs.recorder import Recorder
-from core.runs.store import Run
+from core.runs.run import Run
 from core.runs.supervisor import CHECKPOINT, checkpoint_folder
 from core.settings import Settings, read_settings
 from core.training.engine import Training

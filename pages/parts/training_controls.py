@@ -1,11 +1,13 @@
 """Starting and steering runs. Whether it is allowed is decided in `core.runs.supervisor`."""
 
+import time
 from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
 
-from core.runs.store import ACTIVE, WAITING, Run
+from core.runs import store
+from core.runs.run import ACTIVE, WAITING, Run
 from core.runs.supervisor import Supervisor
 from core.training.recipe import Recipe, Watch
 from pages.parts.recipe_form import recipe_form
@@ -13,6 +15,7 @@ from pages.parts.training_scene import play_again
 from pages.parts.visitor import use_key, visitor_key
 
 _SAID = "_training_said"
+LONGEST_WAIT = 1.0
 
 
 def start_bar(supervisor: Supervisor, watched: str) -> None:
@@ -62,7 +65,7 @@ def _possible(supervisor: Supervisor, run: Run) -> list[tuple[str, str, Callable
     key = visitor_key()
 
     def ask(command: str) -> Callable[[], None]:
-        return lambda: supervisor.command(run.id, command, key)
+        return lambda: _command(supervisor, run, command, key)
 
     if run.state in WAITING:
         return [("Leave the queue", "stop", ask("stop"))]
@@ -74,6 +77,18 @@ def _possible(supervisor: Supervisor, run: Run) -> list[tuple[str, str, Callable
     if run.state in ("stopped", "interrupted"):
         return [("Go on from the last checkpoint", "resume", lambda: supervisor.go_on(run.id, key))]
     return []
+
+
+def _command(supervisor: Supervisor, run: Run, command: str, key: str) -> None:
+    """Give the command, and wait a moment so that the page shows it obeyed."""
+    supervisor.command(run.id, command, key)
+    until = time.monotonic() + LONGEST_WAIT
+    while command != "save" and time.monotonic() < until:
+        with supervisor.reading() as db:
+            now = store.get(db, run.id)
+        if now is None or now.state != run.state:
+            return
+        time.sleep(0.05)
 
 
 def _key_box() -> None:

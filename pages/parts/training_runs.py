@@ -6,14 +6,13 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.figures.training_compare import loss_figure, overlay
-from core.runs import exports, history, store
+from core.figures.training_compare import overlay
+from core.runs import history, store
 from core.runs.curves import smooth, smoothing_for, thin
-from core.runs.store import Run
-from core.runs.supervisor import CHECKPOINT, Supervisor, checkpoint_folder
+from core.runs.run import Run
+from core.runs.supervisor import Supervisor
 from core.runs.view import View, follow
 from pages.parts.downloads import show_figure
-from pages.parts.training_scene import Scene
 from pages.parts.visitor import visitor_key
 
 MOST_COMPARED = 5
@@ -164,54 +163,4 @@ def _table(curves: list[_Curve]) -> pd.DataFrame:
             )
             for curve in curves
         ]
-    )
-
-
-def take_away(supervisor: Supervisor, scene: Scene) -> None:
-    """The run as files: curves, recipe, checkpoint, and a script that repeats it."""
-    name = f"run_{scene.run.id}" if scene.run else "recorded_run"
-    view = scene.view
-    figure = loss_figure(
-        view.steps,
-        view.losses,
-        scene.smoothed,
-        name=scene.name,
-        floor=scene.about.get("smoothing_floor"),
-    )
-    with st.container(horizontal=True):
-        _file("Curves (CSV)", lambda: exports.metrics_csv(view), f"{name}.csv", "text/csv")
-        _file(
-            "Figure (HTML)",
-            lambda: figure.to_html(include_plotlyjs=True),
-            f"{name}.html",
-            "text/html",
-        )
-        _file(
-            "Script that repeats it",
-            lambda: exports.script(scene.recipe, scene.watch),
-            "repeat_run.py",
-            "text/x-python",
-        )
-        if scene.run is not None:
-            run = scene.run
-            _file(
-                "Recipe (JSON)",
-                lambda: exports.recipe_json(run),
-                f"{name}.json",
-                "application/json",
-            )
-            file = checkpoint_folder(supervisor.settings, run.id) / CHECKPOINT
-            if file.exists():
-                _file("Checkpoint", file.read_bytes, f"{name}.pt", "application/octet-stream")
-
-
-def _file(label: str, data: "object", file_name: str, mime: str) -> None:
-    st.download_button(
-        label,
-        data=data,
-        file_name=file_name,
-        mime=mime,
-        key=f"take_{file_name}_{label}",
-        on_click="ignore",
-        icon=":material/download:",
     )

@@ -1,5 +1,6 @@
 """What is on stage of the training page: a live run, one that is over, or the recorded one."""
 
+import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ import streamlit as st
 
 from core.runs import history, recorded, store
 from core.runs.curves import smooth, smoothing_for, thin
-from core.runs.store import ACTIVE, WAITING, Run
+from core.runs.run import ACTIVE, WAITING, Run
 from core.runs.supervisor import Supervisor
 from core.runs.view import View, follow, until
 from core.training.events import Snapshot
@@ -112,6 +113,11 @@ def recorded_scene() -> Scene:
     )
 
 
+def _plain(name: str) -> str:
+    """A name that a visitor chose, with nothing in it that Markdown would act on."""
+    return re.sub(r"([\\`*_\[\](){}<>#!:$~|&])", r"\\\1", name)
+
+
 def play_again() -> None:
     st.session_state[_REPLAY_FROM] = time.time()
 
@@ -131,7 +137,7 @@ def _run_scene(supervisor: Supervisor, run_id: int) -> Scene | None:
             return history.snapshot_at(db, run_id, step)
 
     return Scene(
-        name=run.name,
+        name=_plain(run.name),
         state=run.state,
         recipe=run.recipe,
         watch=run.watch,

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from core.figures.training_compare import loss_figure, overlay
-from core.figures.training_live import exact_chart, learning_rate_chart, letter_film, loss_chart
+from core.figures.training_letters import letter_film
+from core.figures.training_live import exact_chart, learning_rate_chart, loss_chart
 from core.figures.training_maps import all_heads, antidiagonal_chart, one_head
 
 STEPS = np.array([1, 2, 3, 5, 7])
@@ -34,6 +35,12 @@ def test_published_losses_are_diamonds_of_their_own():
     assert chart.columns["raw"][-2:] == [None, None]
     assert any(layer["mark"].get("shape") == "diamond" for layer in layers(chart))
     assert "published losses, 0.700 at step 8" in chart.alt
+
+
+def test_the_description_stays_the_same_while_points_come_in():
+    few = loss_chart(STEPS[:2], LOSSES[:2], LOSSES[:2], last=11, floor=0.6)
+    more = loss_chart(STEPS, LOSSES, LOSSES, last=11, floor=0.6)
+    assert few.spec == more.spec
 
 
 @pytest.mark.parametrize("zoom", [True, False])

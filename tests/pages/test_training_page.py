@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from core.runs import history, store
+from core.runs import commands, history, store
 from core.runs.database import FILE_NAME, connect
 from core.runs.processes import own_identity
+from core.runs.run import ACTIVE
 from core.settings import REPOSITORY, read_settings
 from core.training.events import Evaluated, Sampled, StepDone
 from core.training.recipe import PAPER, SPRINT, Watch
@@ -37,7 +38,7 @@ def add(db, *, owner="a stranger", state="running", steps=17, **named):
             history.record(db, run_id, StepDone(step, 3 / step, 1e-3, 1.0, step / 10))
         history.record(db, run_id, Sampled(steps, "CASS", "SSAC", "SSAC"))
         history.record(db, run_id, Evaluated(steps, 997, 1000, 0.999))
-        store.move(db, run_id, state, come_from=store.ACTIVE)
+        store.move(db, run_id, state, come_from=ACTIVE)
     return run_id
 
 
@@ -63,6 +64,7 @@ def test_with_no_run_the_recorded_one_plays(open_page):
 
 def test_the_recorded_run_ends_with_its_own_numbers_beside_the_published(open_page):
     app = open_page("training", run="recorded")
+    assert "the newest numbers are beside it" in alts(app)
     app.session_state["_replay_from"] = time.time() - REPLAY_SECONDS - 1
     app.run()
     said = words(app)
@@ -137,7 +139,7 @@ def test_only_the_starter_can_press_stop(open_page, db):
     db.execute("UPDATE runs SET owner = ?", (store.owner_hash("starter"),))
     app.run()
     button(app, "Stop").click().run()
-    assert store.waiting_commands(db, run_id)[0][0] == "stop"
+    assert commands.waiting_commands(db, run_id)[0][0] == "stop"
 
 
 def test_the_owner_key_opens_every_run_and_stays_entered(open_page, db, monkeypatch):
@@ -152,13 +154,20 @@ def test_the_owner_key_opens_every_run_and_stays_entered(open_page, db, monkeypa
 
 def test_an_interrupted_run_says_why_and_can_go_on(open_page, db):
     run_id = add(db, owner=store.owner_hash("starter"))
-    store.move(db, run_id, "interrupted", come_from=store.ACTIVE, error="The server went away.")
+    store.move(db, run_id, "interrupted", come_from=ACTIVE, error="The server went away.")
     app = open_page("training", run=str(run_id))
     app.session_state["_visitor_key"] = "starter"
     app.run()
     assert any("The server went away." in error.value for error in app.error)
     button(app, "Go on from the last checkpoint").click().run()
     assert store.get(db, run_id).state == "queued"
+
+
+def test_a_name_is_text_and_nothing_else(open_page, db):
+    add(db, name="<b>x</b> ![y](http://z/t.png) **w**")
+    said = words(open_page("training"))
+    assert r"\<b\>x\</b\>" in said
+    assert r"\!\[y\]\(http\://z/t.png\)" in said
 
 
 def test_a_queued_run_says_its_place(open_page, db, monkeypatch):
@@ -170,7 +179,7 @@ def test_a_queued_run_says_its_place(open_page, db, monkeypatch):
 
 def test_a_run_that_failed_says_so_in_words(open_page, db):
     run_id = add(db)
-    store.move(db, run_id, "failed", come_from=store.ACTIVE, error="The loss is not a number.")
+    store.move(db, run_id, "failed", come_from=ACTIVE, error="The loss is not a number.")
     app = open_page("training", run=str(run_id))
     assert "failed" in words(app)
     assert any("not a number" in error.value for error in app.error)

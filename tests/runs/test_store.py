@@ -3,9 +3,10 @@ import time
 
 import pytest
 
-from core.runs import store
+from core.runs import commands, store
 from core.runs.database import FILE_NAME, connect, writing
 from core.runs.processes import Identity, own_identity
+from core.runs.run import ACTIVE
 from core.training.recipe import SPRINT, Watch
 
 
@@ -50,7 +51,7 @@ def test_no_more_runs_are_active_than_allowed(db):
     assert store.claim_next(db, worker(1), max_running=2).id == ids[0]
     assert store.claim_next(db, worker(2), max_running=2).id == ids[1]
     assert store.claim_next(db, worker(3), max_running=2) is None
-    store.move(db, ids[0], "finished", come_from=store.ACTIVE)
+    store.move(db, ids[0], "finished", come_from=ACTIVE)
     assert store.claim_next(db, worker(3), max_running=2).id == ids[2]
 
 
@@ -90,10 +91,10 @@ def test_the_queue_has_an_end(db):
 def test_a_state_changes_only_from_where_it_is_and_by_who_holds_it(db):
     run_id = add(db)
     store.claim_next(db, worker(1), max_running=1)
-    assert not store.move(db, run_id, "finished", come_from=store.ACTIVE, worker=worker(2))
-    assert store.move(db, run_id, "running", come_from=store.ACTIVE, worker=worker(1))
-    assert store.move(db, run_id, "failed", come_from=store.ACTIVE, error="It broke.")
-    assert not store.move(db, run_id, "finished", come_from=store.ACTIVE, worker=worker(1))
+    assert not store.move(db, run_id, "finished", come_from=ACTIVE, worker=worker(2))
+    assert store.move(db, run_id, "running", come_from=ACTIVE, worker=worker(1))
+    assert store.move(db, run_id, "failed", come_from=ACTIVE, error="It broke.")
+    assert not store.move(db, run_id, "finished", come_from=ACTIVE, worker=worker(1))
     run = store.get(db, run_id)
     assert (run.state, run.error) == ("failed", "It broke.")
     assert run.ended is not None
@@ -102,11 +103,11 @@ def test_a_state_changes_only_from_where_it_is_and_by_who_holds_it(db):
 def test_commands_are_taken_once_and_in_order(db):
     run_id = add(db)
     for command in ("pause", "save", "resume"):
-        store.ask(db, run_id, command)
-    assert store.take_commands(db, run_id) == ["pause", "save", "resume"]
-    assert store.take_commands(db, run_id) == []
+        commands.ask(db, run_id, command)
+    assert commands.take_commands(db, run_id) == ["pause", "save", "resume"]
+    assert commands.take_commands(db, run_id) == []
     with pytest.raises(ValueError, match="not a command"):
-        store.ask(db, run_id, "explode")
+        commands.ask(db, run_id, "explode")
 
 
 def test_latest_is_the_newest_that_has_begun(db):
@@ -122,7 +123,7 @@ def test_only_a_run_that_is_not_active_can_be_deleted_and_its_rows_go_with_it(db
     store.claim_next(db, worker(1), max_running=1)
     db.execute("INSERT INTO metrics VALUES (?, 1, 2.0, 0.1, 1.0, 0.5)", (run_id,))
     assert not store.delete(db, run_id)
-    store.move(db, run_id, "stopped", come_from=store.ACTIVE)
+    store.move(db, run_id, "stopped", come_from=ACTIVE)
     assert store.delete(db, run_id)
     assert db.execute("SELECT count(*) FROM metrics").fetchone()[0] == 0
 

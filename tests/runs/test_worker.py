@@ -15,6 +15,7 @@ import pytest
 from core.runs import history, pool, store
 from core.runs.database import FILE_NAME, opened
 from core.runs.processes import is_alive, own_identity
+from core.runs.run import Run
 from core.runs.supervisor import Supervisor, checkpoint_folder
 from core.settings import REPOSITORY, Settings
 from core.training.recipe import SPRINT, Watch
@@ -42,7 +43,7 @@ def supervisor(tmp_path_factory):
             pool.send(identity, signal.SIGKILL)
 
 
-def get(supervisor: Supervisor, run_id: int) -> store.Run:
+def get(supervisor: Supervisor, run_id: int) -> Run:
     with supervisor.reading() as db:
         return store.get(db, run_id)
 
@@ -52,7 +53,7 @@ def losses(supervisor: Supervisor, run_id: int) -> list[float]:
         return [event.loss for event in history.steps_after(db, run_id, 0)]
 
 
-def wait_for(condition, seconds: float = 60.0) -> None:
+def wait_for(condition, seconds: float = 180.0) -> None:
     until = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < until, "it did not happen in time"
