@@ -4,11 +4,11 @@ In: numbers, switches, JSON. Out: frozen, validated values, or a ValueError with
 visitor can read. Knows nothing of torch, so pages and the web server may import it.
 """
 
-import json
-from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, Literal, Self, no_type_check
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal, no_type_check
 
 from core.alphabet import AMINO_ACIDS, DEFAULT_SEQUENCE, clean_sequence
+from core.training.from_json import FromJson
 from core.training.limits import (
     MOST_LETTERS_IN_ALL,
     MOST_LETTERS_PER_STEP,
@@ -21,44 +21,10 @@ SCHEDULES = ("paper", "linear")
 OPTIMISERS = ("adam", "muon")
 
 
-@no_type_check
-class _FromJson:
-    """Reading and writing as a dictionary or as JSON text, refusing names it does not know."""
-
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)  # type: ignore[call-overload]
-
-    def to_json(self) -> str:
-        return json.dumps(self.to_dict(), ensure_ascii=False)
-
-    @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> Self:
-        """Build from a dictionary; missing names keep their default.
-
-        Raises ValueError naming a field that does not exist or a value that is not allowed.
-        """
-        known = [f.name for f in fields(cls)]  # type: ignore[arg-type]
-        for name in values:
-            if name not in known:
-                raise ValueError(f"There is no setting called {name!r}; known: {', '.join(known)}.")
-        return cls(**values)
-
-    @classmethod
-    def from_json(cls, text: str) -> Self:
-        """Build from JSON text. Raises ValueError when it is not one JSON object."""
-        try:
-            values = json.loads(text)
-        except json.JSONDecodeError as error:
-            raise ValueError(f"This is not JSON: {error}.") from error
-        if not isinstance(values, dict):
-            raise ValueError("A recipe in JSON is one object of names and values.")
-        return cls.from_dict(values)
-
-
 # Types are checked in __post_init__, which answers in sentences.
 @no_type_check
 @dataclass(frozen=True)
-class Recipe(_FromJson):
+class Recipe(FromJson):
     """All settings of one run on the reverse task; the defaults are the paper's.
 
     `limits.NUMBERS` and `limits.SWITCHES` say what each field does and its bounds.
@@ -122,7 +88,7 @@ class Recipe(_FromJson):
 
 @no_type_check
 @dataclass(frozen=True)
-class Watch(_FromJson):
+class Watch(FromJson):
     """How closely a run is looked at; it changes what is reported and never what is learned.
 
     Each `*_every` is a number of steps (0 = only at the end). `until_exact` ends the run at the

@@ -16,27 +16,25 @@ from core.training.evaluate import (
     held_out,
     snapshot,
 )
+from core.training.learner import Learner
 from core.training.model import build_model
 from core.training.recipe import PAPER
 
 TINY = replace(PAPER, d_model=12, num_heads=3, d_ff=20, letters="ACDEF", min_length=1, max_length=3)
 
 
-def trained(recipe=TINY, steps=60):
+@pytest.fixture(scope="module")
+def trained():
     """A model that reverses some strings and not others."""
-    from core.training.learner import Learner
-
-    learner = Learner(
-        replace(recipe, steps=steps, schedule="linear", warmup=5, peak=0.02, batch=64, dropout=0.0),
-        torch.device("cpu"),
-    )
-    for _ in range(steps):
+    recipe = replace(TINY, steps=50, schedule="linear", warmup=5, peak=0.02, batch=32, dropout=0.0)
+    learner = Learner(recipe, torch.device("cpu"))
+    for _ in range(recipe.steps):
         learner.update()
     return learner.model
 
 
-def test_one_parallel_pass_counts_what_greedy_decoding_gets_exactly_right():
-    model, batch = trained(), held_out(TINY, 401)
+def test_one_parallel_pass_counts_what_greedy_decoding_gets_exactly_right(trained):
+    model, batch = trained, held_out(TINY, 401)
     fast = exactness(model, TINY, batch, best_next)
     slow = exactness(model, TINY, batch, decoded)
     assert 0 < slow.exact < 401
@@ -44,8 +42,8 @@ def test_one_parallel_pass_counts_what_greedy_decoding_gets_exactly_right():
     assert exactness(model, TINY, batch) == fast
 
 
-def test_each_row_is_right_fast_if_and_only_if_it_is_right_slowly():
-    model, batch = trained(), held_out(TINY, 401)
+def test_each_row_is_right_fast_if_and_only_if_it_is_right_slowly(trained):
+    model, batch = trained, held_out(TINY, 401)
     real = batch.labels != PAD
     fast = ((best_next(model, TINY, batch) == batch.labels) | ~real).all(1)
     slow = (decoded(model, TINY, batch) == batch.labels).all(1)
