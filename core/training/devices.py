@@ -10,6 +10,7 @@ from core.settings import read_settings
 from core.training.cross_check import agrees_with_cpu
 
 CGROUP_QUOTA = Path("/sys/fs/cgroup/cpu.max")
+_UNLIMITED = 10_000
 
 
 def choose_device(wanted: str) -> torch.device:
@@ -37,22 +38,24 @@ def choose_device(wanted: str) -> torch.device:
 def sensible_threads() -> int:
     """Threads for CPU work: the setting, or the cores this process may really use.
 
-    The affinity mask and the container's quota both count, because asking for more threads
-    than cores makes small steps many times slower.
+    The affinity mask, the container's quota and OMP_NUM_THREADS (torchrun sets it) all count,
+    because more threads than cores make small steps many times slower.
     """
     wanted = read_settings().threads
     if wanted:
         return wanted
+    allowed = os.environ.get("OMP_NUM_THREADS", "")
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return max(1, min(cores or 1, _quota(CGROUP_QUOTA)))
+    most = int(allowed) if allowed.isdigit() else _UNLIMITED
+    return max(1, min(cores or 1, _quota(CGROUP_QUOTA), most))
 
 
 def _quota(path: Path) -> int:
     try:
         allowed, period = path.read_text().split()[:2]
     except (OSError, ValueError):
-        return 10_000
-    return 10_000 if allowed == "max" else max(1, int(allowed) // int(period))
+        return _UNLIMITED
+    return _UNLIMITED if allowed == "max" else max(1, int(allowed) // int(period))
 
 
 def device_name(device: torch.device) -> str:

@@ -64,9 +64,12 @@ def test_the_cross_check_notices_a_wrong_number(monkeypatch):
 def test_threads_follow_affinity_and_quota(monkeypatch, tmp_path, quota, cores, threads):
     (tmp_path / "cpu.max").write_text(quota)
     monkeypatch.delenv("ONE_RECEPTOR_THREADS", raising=False)
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     monkeypatch.setattr("core.training.devices.CGROUP_QUOTA", tmp_path / "cpu.max")
     monkeypatch.setattr("os.sched_getaffinity", lambda _: range(cores), raising=False)
     assert sensible_threads() == threads
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    assert sensible_threads() == 1
     monkeypatch.setenv("ONE_RECEPTOR_THREADS", "5")
     assert sensible_threads() == 5
 
