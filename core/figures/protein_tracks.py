@@ -13,9 +13,16 @@ from jaxtyping import Float
 from core.figures.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, finish
 
 Region = tuple[str, int, int]
-_BAND = (GREY, SKY, ORANGE, GREEN, PURPLE)
-# Pale and opaque under dark letters, so that the strip reads the same in light and dark.
-_CELL, _INK = ("#d9dce0", "#cfe6f7", "#f8dca0", "#b5e2d3", "#ecd0df"), "#10151c"
+# A region keeps its colours whatever else the chain has: band, and cell under a letter. Cells
+# are pale and opaque under dark letters, so that the strip reads the same in light and dark.
+_TINTS = {
+    "leader": (GREY, "#d9dce0"),
+    "V": (SKY, "#cfe6f7"),
+    "CDR3": (ORANGE, "#f8dca0"),
+    "J": (GREEN, "#b5e2d3"),
+}
+_OTHER_TINT = (PURPLE, "#ecd0df")
+_INK = "#10151c"
 
 
 def residue_track(
@@ -142,12 +149,12 @@ def _strip_shapes(
 ) -> list[dict[str, object]]:
     """A tinted box for each stretch of a region on a row, and the frame of the chosen one."""
     shapes = []
-    for i, (_, first, last) in enumerate(regions):
+    for name, first, last in regions:
         for row in range((first - 1) // per_row, (last - 1) // per_row + 1):
             begin, end = max(first - 1, row * per_row), min(last, (row + 1) * per_row)
             x0, x1 = begin - row * per_row - 0.5, end - row * per_row - 0.5
             box = {"type": "rect", "x0": x0, "x1": x1, "y0": -row - 0.46, "y1": -row + 0.46}
-            fill = {"fillcolor": _CELL[i % len(_CELL)], "line": {"width": 0}}
+            fill = {"fillcolor": _TINTS.get(name, _OTHER_TINT)[1], "line": {"width": 0}}
             shapes.append({**box, **fill, "layer": "below"})
     if chosen is not None and 1 <= chosen <= length:
         row, column = divmod(chosen - 1, per_row)
@@ -158,11 +165,11 @@ def _strip_shapes(
 
 def with_bands(figure: go.Figure, regions: Sequence[Region]) -> go.Figure:
     """Draw each region as a tinted band with its name above it; returns `figure`."""
-    for i, (name, first, last) in enumerate(regions):
+    for name, first, last in regions:
         figure.add_vrect(
             x0=first - 0.5,
             x1=last + 0.5,
-            fillcolor=_BAND[i % len(_BAND)],
+            fillcolor=_TINTS.get(name, _OTHER_TINT)[0],
             opacity=0.16,
             layer="below",
             line_width=0,

@@ -12,7 +12,7 @@ from pages.parts.esm_files import file_picker
 from pages.parts.esm_words import MODEL_LABELS, plain
 
 V, J, PASTED, MODEL, GOOD = "e_v", "e_j", "e_chain", "e_model", "_e_good_chain"
-_WIDTHS = (110, 180, 105, 200, 145)
+_WIDTHS = (150, 240, 150, 230)
 _V_AT_FIRST, _J_AT_FIRST = "TRBV19", "TRBJ2-7"
 
 
@@ -20,9 +20,7 @@ def receptor_and_model() -> tuple[Chain, str]:
     """The row on top of the page. Bad input gets a sentence and the last good chain stays."""
     with st.container(horizontal=True):
         columns = [st.container(width=width) for width in _WIDTHS]
-    with columns[4]:  # first in the code: whether a chain is pasted decides about the rest
-        st.space("small")
-        text = _other_ways()
+    text = _other_ways()  # first in the code: whether a chain is pasted decides about the rest
     pasted = bool(text)
     with columns[0]:
         v = st.text_input(
@@ -35,7 +33,7 @@ def receptor_and_model() -> tuple[Chain, str]:
             help="Any usual spelling: TRBV19, TRBV19*01, TCRBV19-01.",
         )
     with columns[1]:
-        cdr3 = sequence_box("CDR3, C to F or W", help="CASSIRSSYEQYF, for example.")
+        cdr3 = sequence_box("CDR3, from C to F or W", help="CASSIRSSYEQYF, for example.")
     with columns[2]:
         j = st.text_input(
             "J gene",
@@ -58,9 +56,10 @@ def receptor_and_model() -> tuple[Chain, str]:
 
 
 def _other_ways() -> str:
-    """The popover with a whole chain or a file; returns the pasted chain, "" when there is none."""
-    with st.popover("Chain or file", width="stretch"):
-        text = st.text_area(
+    """A whole chain or a file, in a closed line; returns the pasted chain, "" without one."""
+    with st.expander("Or paste a whole chain, or open a file: FASTA, AIRR, VDJdb, 10x"):
+        left, right = st.columns(2, gap="medium")
+        text = left.text_area(
             "A whole chain, or one FASTA record",
             key=PASTED,
             bind="query-params",
@@ -68,9 +67,9 @@ def _other_ways() -> str:
             max_chars=5000,
             help="At most 1,022 residues. V, CDR3 and J are looked for in it.",
         )
-        st.button("Back to V + CDR3 + J", on_click=_forget_pasted, disabled=not text)
-        st.divider()
-        file_picker()
+        left.button("Back to V + CDR3 + J", on_click=_forget_pasted, disabled=not text)
+        with right:
+            file_picker()
     return (text or "").strip()
 
 

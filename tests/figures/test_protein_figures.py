@@ -101,6 +101,13 @@ def test_strip_hides_only_the_chosen_residue_and_knows_every_position():
     assert shown.text[7] == "<b>R</b>"
 
 
+def test_a_region_keeps_its_colour_when_others_are_missing():
+    figure = chain_strip(CHAIN, REGIONS, HOVER)
+    short = chain_strip(CHAIN[2:], [("CDR3", 1, 13), ("J", 14, 15)], HOVER[2:])
+    assert figure.layout.shapes[1].fillcolor == short.layout.shapes[0].fillcolor
+    assert figure.layout.shapes[0].fillcolor != short.layout.shapes[0].fillcolor
+
+
 def test_log_odds_map_keeps_every_number_and_dots_the_true_letters():
     odds = np.random.default_rng(3).normal(size=(20, 17))
     figure = log_odds_map(CHAIN, list(AMINO_ACIDS), odds, REGIONS, hover=HOVER)
