@@ -74,12 +74,8 @@ def one_row(before: ToyRun, after: ToyRun, head: int, query: int) -> None:
     st.subheader(f"One row, number by number: {names[query]} in head {head + 1}")
     key = _followed(after, head, query, names)
     sums, bars = st.columns([5, 6])
-    with sums:
-        walk = formula_walk(steps, names, query, key, scale=after.what_if.scale)
-        st.markdown(
-            "\n\n".join(f"**{step.name}.** {step.words}\n\n$${step.latex}$$" for step in walk)
-        )
     edited = after.what_if != UNTOUCHED
+    # The bars first: the picture need not wait for the formulas to be typeset.
     with bars:
         show_figure(
             row_bars(_panels(before, after, head, query, edited), names, key),
@@ -92,6 +88,10 @@ def one_row(before: ToyRun, after: ToyRun, head: int, query: int) -> None:
         )
         if edited:
             st.caption("Orange dashes: the ghost, the same row in the untouched model.")
+    walk = formula_walk(steps, names, query, key, scale=after.what_if.scale)
+    sums.markdown(
+        "\n\n".join(f"**{step.name}.** {step.words}\n\n$${step.latex}$$" for step in walk)
+    )
 
 
 def plane(after: ToyRun, head: int, query: int) -> None:

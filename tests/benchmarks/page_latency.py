@@ -32,6 +32,8 @@ SEQUENCE = "CASSIRSSYEQYF"
 MEDIAN_MS, P95_MS, SERVER_RATIO = 150, 300, 2.0
 WARM_UP = 3
 
+IDLE = '[data-testid="stApp"][data-test-script-state="notRunning"]'
+
 EMPTY_PAGE = """
 import plotly.graph_objects as go
 import streamlit as st
@@ -120,9 +122,15 @@ def nth_button(key: str, number: int) -> str:
 
 def timed(page: Page, frames: Frames, button: str, picture: str) -> tuple[float, float]:
     """Milliseconds until the picture is drawn, and of those (or beyond) the server's."""
+    page.wait_for_selector(IDLE, timeout=60_000)
     frames.clear()
     drawn = page.evaluate(CLICK_AND_WATCH, [button, picture])
-    return drawn, frames.server_ms()
+    # The script may end after the picture is there, and events arrive while waiting.
+    for _ in range(200):
+        if frames.sent and frames.finished:
+            return drawn, frames.server_ms()
+        page.wait_for_timeout(25)
+    raise RuntimeError(f"no rerun was seen for a click on {button}")
 
 
 def measure(page: Page, frames: Frames, actions: list[tuple[str, str]], repeats: int) -> dict:
@@ -154,7 +162,8 @@ def opened(browser, address: str, picture: str) -> tuple[Page, Frames]:
     frames.watch(page.context.new_cdp_session(page))
     page.goto(address)
     page.wait_for_selector(f"{picture} .js-plotly-plot .main-svg", timeout=60_000)
-    page.wait_for_timeout(2500)
+    page.wait_for_selector(IDLE, timeout=60_000)
+    page.wait_for_timeout(1500)
     return page, frames
 
 
