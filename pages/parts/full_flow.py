@@ -10,6 +10,7 @@ from core.alphabet import BOS, RESIDUES, SequenceError, Vocabulary, clean_sequen
 from core.figures.transformer_flow import flowing
 from core.transformer.tour import Box
 from pages.parts.downloads import show_figure
+from pages.parts.full_links import check_link
 from pages.parts.full_trained import RECORDED, readable
 
 LAYERS = (1, 2)
@@ -45,6 +46,7 @@ def show(box: Box, sequence: str) -> None:
     """A switch, and behind it the heat map of what leaves `box`."""
     if not RECORDED.is_file() or box.title in ("Source tokens", "Output so far"):
         return
+    check_link({"f_flow": ("true", "false"), "f_fl": LAYERS})
     if not st.toggle(
         "Show what leaves this box in the recorded run", key="f_flow", bind="query-params"
     ):

@@ -92,6 +92,7 @@ def test_the_longest_sequence_fits_every_chapter(opened) -> None:
         {"f_run": "../../etc/passwd", "f_part": "Decoding"},
         {"f_step": "abc", "f_part": "Decoding"},
         {"f_layer": "7", "f_part": "Cross-attention"},
+        {"f_fl": "3", "f_flow": "true"},
     ],
 )
 def test_a_damaged_link_gives_the_default_and_a_sentence(opened, damage: dict[str, str]) -> None:
