@@ -1,6 +1,7 @@
 """The string a model writes, letter by letter, as it changes while the model learns.
 
-In: what was written at some steps and what was asked for. Out: a Vega-Lite chart.
+In: what was written at some steps and what was asked for. Out: a Vega-Lite chart whose
+description stays the same while samples come in, so that a browser need not build it anew.
 """
 
 from typing import Any
@@ -8,92 +9,114 @@ from typing import Any
 from core.figures.palette import GREEN, GREY, VERMILION
 from core.figures.training_live import LiveChart
 
+ON_CELLS = "#10151c"  # dark on all three fills, in both themes: white would fall below 4.5 to 1
+LABEL_PLACES = (-3, -2, -1, 0)  # left of the letters, for the names of the rows
+_FIELDS = ("row", "place", "letter", "mark", "verdict", "name")
+
 
 def letter_film(
-    steps: list[int], decoded: list[str], expected: str, *, row_height: int = 44
+    steps: list[int],
+    decoded: list[str],
+    expected: str,
+    *,
+    samples: int = 5,
+    ink: str = ON_CELLS,
+    row_height: int = 44,
 ) -> LiveChart:
-    """One row per sample: each letter the model wrote, green with ✓ if right, red with ✗ if not.
+    """What was asked for, then one row per sample: green with ✓ if right, red with ✗ if not.
 
-    A letter that is missing is shown as · and one too many counts as wrong. The last row is what
-    was asked for.
+    A letter that is missing is shown as · and one too many counts as wrong. Room is kept for
+    `samples` rows; `ink` is the colour of their names.
     """
-    width = max([len(expected), *map(len, decoded)], default=1)
     cells = [
-        _cell(f"step {step:,}", at, text, expected)
-        for step, text in zip(steps, decoded, strict=True)
-        for at in range(max(len(text), len(expected)))
+        _cell(0, at, letter, mark="", verdict="asked for") for at, letter in enumerate(expected)
     ]
-    cells += [
-        {"row": "asked for", "place": at + 1, "letter": letter, "mark": "", "verdict": "asked for"}
-        for at, letter in enumerate(expected)
-    ]
-    columns = {name: [cell[name] for cell in cells] for name in _CELL_FIELDS}
-    order = [*[f"step {step:,}" for step in steps], "asked for"]
-    spec = _film_spec(order, width, row_height)
-    return LiveChart(spec, columns, _film_words(steps, decoded, expected))
+    names = ["asked for", *[f"step {step:,}" for step in steps]]
+    for row, text in enumerate(decoded, 1):
+        cells += _judged(row, text, expected)
+    cells += [_name(row, name) for row, name in enumerate(names)]
+    columns = {field: [cell[field] for cell in cells] for field in _FIELDS}
+    width = max([len(expected) + 1, *map(len, decoded)])
+    rows = max(samples, len(steps)) + 1
+    return LiveChart(_spec(rows, width, row_height, ink), columns, _words(steps, decoded, expected))
 
 
-_CELL_FIELDS = ("row", "place", "letter", "mark", "verdict")
+def _judged(row: int, text: str, expected: str) -> list[dict[str, Any]]:
+    cells = []
+    for at in range(max(len(text), len(expected))):
+        letter = text[at] if at < len(text) else "·"
+        right = at < len(expected) and letter == expected[at]
+        mark, verdict = ("✓", "right") if right else ("✗", "wrong")
+        cells.append(_cell(row, at, letter, mark=mark, verdict=verdict))
+    return cells
 
 
-def _cell(row: str, at: int, text: str, expected: str) -> dict[str, Any]:
-    letter = text[at] if at < len(text) else "·"
-    right = at < len(expected) and letter == expected[at]
+def _cell(row: int, at: int, letter: str, *, mark: str, verdict: str) -> dict[str, Any]:
+    cell = {"row": row, "place": at + 1, "letter": letter, "mark": mark}
+    return {**cell, "verdict": verdict, "name": None}
+
+
+def _name(row: int, name: str) -> dict[str, Any]:
+    blank = {"letter": None, "mark": None, "verdict": None}
+    return {"row": row, "place": LABEL_PLACES[-1], "name": name, **blank}
+
+
+def _spec(rows: int, width: int, row_height: int, ink: str) -> dict[str, Any]:
+    places = list(range(1, width + 1))
     return {
-        "row": row,
-        "place": at + 1,
-        "letter": letter,
-        "mark": "✓" if right else "✗",
-        "verdict": "right" if right else "wrong",
-    }
-
-
-def _film_spec(order: list[str], width: int, row_height: int) -> dict[str, Any]:
-    colours = {"domain": ["right", "wrong", "asked for"], "range": [GREEN, VERMILION, GREY]}
-    return {
-        "height": row_height * len(order),
+        "height": row_height * rows,
         "encoding": {
             "x": {
                 "field": "place",
                 "type": "ordinal",
-                "scale": {"domain": list(range(1, width + 1))},
-                "axis": {"labelAngle": 0, "title": None, "ticks": False, "orient": "top"},
+                "scale": {"domain": [*LABEL_PLACES, *places]},
+                "axis": {
+                    "labelAngle": 0,
+                    "title": None,
+                    "ticks": False,
+                    "orient": "top",
+                    "values": places,
+                },
             },
             "y": {
                 "field": "row",
-                "type": "nominal",
-                "sort": order,
-                "axis": {"title": None, "ticks": False},
+                "type": "ordinal",
+                "scale": {"domain": list(range(rows))},
+                "axis": None,
             },
         },
         "layer": [
-            {
-                "mark": {"type": "rect", "cornerRadius": 3, "stroke": "white", "strokeWidth": 1},
-                "encoding": {
-                    "color": {
-                        "field": "verdict",
-                        "type": "nominal",
-                        "scale": colours,
-                        "legend": None,
-                    },
-                    "tooltip": [
-                        {"field": name, "type": "nominal"} for name in ("row", "place", "verdict")
-                    ],
-                },
-            },
-            _cell_text("letter", size=15, dy=-5),
-            _cell_text("mark", size=11, dy=10),
+            _boxes(),
+            _text("letter", ON_CELLS, fontSize=15, fontWeight="bold", dy=-5),
+            _text("mark", ON_CELLS, fontSize=11, fontWeight="bold", dy=10),
+            _text("name", ink, fontSize=12, align="right", dx=8),
         ],
     }
 
 
-def _cell_text(field: str, *, size: int, dy: int) -> dict[str, Any]:
-    # Dark on all three fills, in both themes: white would fall below a contrast of 4.5.
-    text = {"type": "text", "fontSize": size, "fontWeight": "bold", "color": "#10151c", "dy": dy}
-    return {"mark": text, "encoding": {"text": {"field": field, "type": "nominal"}}}
+def _boxes() -> dict[str, Any]:
+    scale = {"domain": ["right", "wrong", "asked for"], "range": [GREEN, VERMILION, GREY]}
+    return {
+        "transform": [{"filter": "datum.verdict !== null"}],
+        "mark": {"type": "rect", "cornerRadius": 3, "stroke": "white", "strokeWidth": 1},
+        "encoding": {
+            "color": {"field": "verdict", "type": "nominal", "scale": scale, "legend": None},
+            "tooltip": [
+                {"field": field, "type": "nominal"} for field in ("place", "letter", "verdict")
+            ],
+        },
+    }
 
 
-def _film_words(steps: list[int], decoded: list[str], expected: str) -> str:
+def _text(field: str, colour: str, **style: Any) -> dict[str, Any]:
+    return {
+        "transform": [{"filter": f"datum.{field} !== null"}],
+        "mark": {"type": "text", "color": colour, **style},
+        "encoding": {"text": {"field": field, "type": "nominal"}},
+    }
+
+
+def _words(steps: list[int], decoded: list[str], expected: str) -> str:
     if not steps:
         return f"Nothing decoded yet; asked for {expected}."
     right = sum(got == want for got, want in zip(decoded[-1], expected, strict=False))

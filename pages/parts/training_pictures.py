@@ -15,6 +15,7 @@ from core.training.events import Sampled, Snapshot
 from pages.parts.training_scene import Scene
 
 FILM_ROWS = 5
+INK = {"light": "#1b2430", "dark": "#e8edf3"}
 
 
 _WHILE_MOVING = {
@@ -110,7 +111,11 @@ def letters(scene: Scene, step: int, alive: bool) -> None:
         f"**{scene.watch.string}** read backwards: {_in_place(samples)}✓ green: right, ✗ red: wrong"
     )
     film = letter_film(
-        [sample.step for sample in chosen], [sample.decoded for sample in chosen], expected
+        [sample.step for sample in chosen],
+        [sample.decoded for sample in chosen],
+        expected,
+        samples=FILM_ROWS,
+        ink=INK.get(st.context.theme.type or "light", INK["light"]),
     )
     _draw(film, "letters", alive)
 

@@ -66,14 +66,19 @@ def test_the_alt_texts_give_the_numbers():
 
 def test_every_letter_is_right_wrong_or_missing():
     film = letter_film([1, 9], ["SAX", "SACQY"], "SACQ")
-    cells = list(zip(*(film.columns[n] for n in ("row", "place", "letter", "mark")), strict=True))
-    first = [cell[1:] for cell in cells if cell[0] == "step 1"]
-    assert first == [(1, "S", "✓"), (2, "A", "✓"), (3, "X", "✗"), (4, "·", "✗")]
-    second = [cell[1:] for cell in cells if cell[0] == "step 9"]
-    assert second[-1] == (5, "Y", "✗")
-    asked = [cell[2] for cell in cells if cell[0] == "asked for"]
-    assert asked == list("SACQ")
+    fields = ("row", "place", "letter", "mark")
+    cells = list(zip(*(film.columns[field] for field in fields), strict=True))
+    rows = [[cell[1:] for cell in cells if cell[0] == row and cell[2]] for row in range(3)]
+    assert [letter for _, letter, _ in rows[0]] == list("SACQ")
+    assert rows[1] == [(1, "S", "✓"), (2, "A", "✓"), (3, "X", "✗"), (4, "·", "✗")]
+    assert rows[2][-1] == (5, "Y", "✗")
+    names = [name for name in film.columns["name"] if name]
+    assert names == ["asked for", "step 1", "step 9"]
     assert "4 of 4 letters in place" in film.alt
+
+
+def test_the_film_is_described_alike_while_samples_come_in():
+    assert letter_film([], [], "SACQ").spec == letter_film([1, 9], ["SAX", "SACQ"], "SACQ").spec
 
 
 def test_each_tile_of_the_maps_has_its_place():
