@@ -72,6 +72,8 @@ def model_from(options: argparse.Namespace) -> LanguageModel:
         model_card(options.model)
     except WeightsError as problem:
         raise BadInput(str(problem)) from problem
+    if threads := read_settings().threads:
+        torch.set_num_threads(threads)
     return load(options.model)
 
 
