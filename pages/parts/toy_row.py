@@ -62,10 +62,11 @@ def against_the_ghost(before: ToyRun, after: ToyRun, head: int) -> None:
     )
 
 
-def _clicked_bar() -> None:
+def _clicked_bar(names: list[str]) -> None:
     points = st.session_state["toy_row"]["selection"]["points"]
-    if points:
-        st.session_state["t_k"] = int(points[0]["x"]) + 1
+    position = int(points[0]["x"]) if points else -1
+    if 0 <= position < len(names):
+        st.session_state["t_k"] = names[position]
 
 
 def one_row(before: ToyRun, after: ToyRun, head: int, query: int) -> None:
@@ -84,7 +85,7 @@ def one_row(before: ToyRun, after: ToyRun, head: int, query: int) -> None:
             f"{steps.scores[query, key]:.2f}, its weight {steps.weights[query, key]:.3f}.",
             table=lambda: _row_table(after, head, query),
             code=snippet(after, _row_code(head, query)),
-            on_select=_clicked_bar,
+            on_select=lambda: _clicked_bar(names),
         )
         if edited:
             st.caption("Orange dashes: the ghost, the same row in the untouched model.")
@@ -126,19 +127,18 @@ def _followed(after: ToyRun, head: int, query: int, names: list[str]) -> int:
     strongest = int(steps.weights[query].argmax())
     chosen = st.selectbox(
         "Key to follow (or click a bar)",
-        [STRONGEST, *range(1, len(names) + 1)],
-        format_func=lambda option: (
-            f"the strongest: {names[strongest]}" if option == STRONGEST else names[option - 1]
-        ),
+        [STRONGEST, *names],
         key="t_k",
+        bind="query-params",
         width=240,
     )
-    if chosen == STRONGEST:
+    if chosen not in names:
         return strongest
-    if not steps.may_attend[query, chosen - 1]:
-        st.caption(f"The mask hides {names[chosen - 1]} from {names[query]}: following another.")
+    key = names.index(chosen)
+    if not steps.may_attend[query, key]:
+        st.caption(f"The mask hides {chosen} from {names[query]}: following the strongest.")
         return strongest
-    return chosen - 1
+    return key
 
 
 def _panels(before: ToyRun, after: ToyRun, head: int, query: int, edited: bool) -> list[Panel]:

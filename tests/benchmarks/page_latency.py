@@ -161,7 +161,7 @@ def opened(browser, address: str, picture: str) -> tuple[Page, Frames]:
     frames = Frames()
     frames.watch(page.context.new_cdp_session(page))
     page.goto(address)
-    page.wait_for_selector(f"{picture} .js-plotly-plot .main-svg", timeout=60_000)
+    page.wait_for_selector(f"{picture} .js-plotly-plot .main-svg", timeout=180_000)
     page.wait_for_selector(IDLE, timeout=60_000)
     page.wait_for_timeout(1500)
     return page, frames

@@ -53,8 +53,19 @@ def test_picking_a_residue_and_a_head_changes_the_row():
 
 def test_following_another_key():
     app = opened()
-    app.selectbox(key="t_k").set_value(6).run()
+    app.selectbox(key="t_k").set_value("R6").run()
     assert r"q_{R6}\cdot k_{R6} = 2\cdot (-2) + 0\cdot 0 = -4" in text(app)
+
+
+def test_a_link_names_head_residue_and_key():
+    app = opened(t_h="2", t_r="Y9", t_k="Y12")
+    assert "One row, number by number: Y9 in head 2" in [s.value for s in app.subheader]
+    assert "Y9 asks, Y12 answers" in text(app)
+
+
+def test_a_key_that_the_mask_hides_is_not_followed():
+    app = opened(t_r="C1", t_k="F13", t_w="causal")
+    assert "The mask hides F13 from C1" in text(app)
 
 
 def test_swapping_shows_the_ghost_and_restore_takes_it_back():
