@@ -8,7 +8,7 @@ import argparse
 import sys
 from dataclasses import fields
 
-from core.protein import commands
+from core.protein import commands, upkeep
 from core.protein.download import PUBLISHED
 from core.protein.train_mini import MiniRecipe
 
@@ -53,9 +53,9 @@ def build_parser() -> argparse.ArgumentParser:
     fetch = sub.add_parser("download", help="fetch the published weights of an ESM-2")
     fetch.add_argument("name", help="esm2-8m, esm2-35m, esm2-150m or esm2-650m")
     fetch.add_argument("--base-url", default=PUBLISHED, help=argparse.SUPPRESS)
-    fetch.set_defaults(run=commands.download_command)
+    fetch.set_defaults(run=upkeep.download_command)
     _train_options(sub.add_parser("train-mini", help="train a TRB-mini on simulated receptors"))
-    sub.add_parser("models", help="list the models").set_defaults(run=commands.models_command)
+    sub.add_parser("models", help="list the models").set_defaults(run=upkeep.models_command)
     return parser
 
 
@@ -84,7 +84,7 @@ def _train_options(parser: argparse.ArgumentParser) -> None:
         option = "--" + setting.name.replace("_", "-")
         kind = type(setting.default)
         parser.add_argument(option, type=kind, default=setting.default, help="(%(default)s)")
-    parser.set_defaults(run=commands.train_mini_command)
+    parser.set_defaults(run=upkeep.train_mini_command)
 
 
 def _model_option(parser: argparse.ArgumentParser) -> None:

@@ -1,13 +1,10 @@
 """What the commands do; `__main__` only parses. Messages on standard error, results elsewhere."""
 
 import argparse
-import csv
-import json
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +12,6 @@ import torch
 
 from core.protein.cards import WeightsError, model_card
 from core.protein.chain import Chain, default_chain
-from core.protein.download import download_steps
 from core.protein.genes import ReceptorError, species_name
 from core.protein.germline import assemble
 from core.protein.guess import guess
@@ -24,10 +20,8 @@ from core.protein.model import LanguageModel
 from core.protein.readout import at_temperature, p_true, pseudo_perplexity
 from core.protein.recognise import from_sequence
 from core.protein.scan import scan_steps
-from core.protein.simulated import simulated_chains
 from core.protein.table import scan_csv
-from core.protein.train_mini import MiniRecipe, train_mini
-from core.protein.weights import available_models, load
+from core.protein.weights import load
 from core.settings import read_settings
 
 
@@ -164,52 +158,6 @@ def _one_torch_thread_each() -> Iterator[int]:
         yield read_settings().threads or before
     finally:
         torch.set_num_threads(before)
-
-
-def download_command(options: argparse.Namespace) -> int:
-    """Fetch published weights, with progress; interrupt to cancel."""
-    try:
-        card = model_card(options.name)
-    except WeightsError as problem:
-        raise BadInput(str(problem)) from problem
-    settings = read_settings()
-    model = next(m for m in available_models(settings) if m.card is card)
-    if model.path:
-        say(f"{card.label} is already here: {model.path}.")
-        return 0
-    say(f"{card.label}: about {card.size_bytes / 1e6:,.0f} MB to {model.destination}.")
-    steps = download_steps(
-        card, model.destination, base_url=options.base_url, offline=settings.offline
-    )
-    for step in steps:
-        total = f" of {step.total / 1e6:,.1f}" if step.total else ""
-        print(f"\r{step.done / 1e6:,.1f}{total} MB", end="", file=sys.stderr, flush=True)
-    say(f"\n{card.label} is in {model.destination}.")
-    return 0
-
-
-def train_mini_command(options: argparse.Namespace) -> int:
-    """Train a TRB-mini from simulated receptors; JSON lines on standard output."""
-    chains = list(simulated_chains(Path(options.receptors), options.seed))
-    say(f"{len(chains)} chains from {options.receptors}.")
-    names = [field.name for field in fields(MiniRecipe)]
-    try:
-        recipe = MiniRecipe(**{name: getattr(options, name) for name in names})
-        for event in train_mini(chains, recipe, Path(options.target)):
-            print(json.dumps(event), flush=True)
-    except ValueError as problem:
-        raise BadInput(str(problem)) from problem
-    return 0
-
-
-def models_command(options: argparse.Namespace) -> int:
-    """List the models: name, label, size, where the weights are or would go; CSV."""
-    writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(("name", "label", "layers", "d_model", "heads", "parameters", "bytes", "path"))
-    for model in available_models():
-        shape = (*model.card.shape, model.card.parameters, model.size_bytes)
-        writer.writerow((model.name, model.label, *shape, model.path or ""))
-    return 0
 
 
 def _position(options: argparse.Namespace, chain: Chain) -> int:

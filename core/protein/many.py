@@ -11,17 +11,16 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TextIO
 
 import numpy as np
 
 from core.protein.chain import Chain
-from core.protein.columns import recognise_columns
 from core.protein.genes import ReceptorError
 from core.protein.model import LanguageModel
 from core.protein.readout import p_true, pseudo_perplexity
-from core.protein.receptors import Receptor, fasta_receptor, read_row, triple_receptor
+from core.protein.receptors import Receptor
 from core.protein.scan import scan_chains
+from core.protein.stream import stream_receptors
 
 COLUMNS = (
     "row", "name", "model", "scanned", "v_gene", "j_gene", "cdr3", "length", "mean_p_true",
@@ -30,7 +29,6 @@ COLUMNS = (
 )  # fmt: skip
 # Receptors that are scanned together and then written: what a crash may cost.
 BLOCK = 32
-_LONGEST_FIELD = 100_000_000
 _TOKENS = 1000  # of a batch, about: what packed weights are laid out for
 
 
@@ -133,52 +131,6 @@ def _failed(settings: tuple[str, str], receptor: Receptor, error: str) -> list[s
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())
-
-
-def stream_receptors(source: Path, *, complete: bool = False) -> Iterator[Receptor]:
-    """The receptors of a file one by one, without reading it whole.
-
-    Raises ReceptorError when its first line is neither FASTA nor a known header nor
-    `V CDR3 J`.
-    """
-    with source.open(newline="", encoding="utf-8-sig", errors="replace") as file:
-        first = next((line for line in file if line.strip()), "")
-        if not first:
-            raise ReceptorError(f"{source} is empty.")
-        if first.lstrip().startswith(">"):
-            yield from _stream_fasta(first, file)
-            return
-        delimiter = next((d for d in "\t,;" if d in first), "\t")
-        csv.field_size_limit(_LONGEST_FIELD)  # a huge field gets its own error, not the whole file
-        layout = recognise_columns(next(csv.reader([first], delimiter=delimiter)))
-        if layout is not None:
-            rows = (row for row in csv.reader(file, delimiter=delimiter) if any(row))
-            for number, row in enumerate(rows, 1):
-                yield read_row(layout, row, number, complete=complete)
-            return
-        if triple_receptor(1, first, complete) is None:
-            raise ReceptorError(
-                f"{source}: the first line “{first.strip()[:80]}” is not FASTA and names no "
-                "columns known here (v, cdr3, j; sequence; AIRR, VDJdb or 10x names)."
-            )
-        number = 0
-        for line in (first, *file):
-            if line.strip():
-                number += 1
-                yield triple_receptor(number, line, complete) or Receptor(
-                    number, line.strip()[:80], error="This line is not V gene, CDR3, J gene."
-                )
-
-
-def _stream_fasta(first: str, rest: TextIO) -> Iterator[Receptor]:
-    number, header, letters = 1, first, [""]
-    for line in rest:
-        if line.lstrip().startswith(">"):
-            yield fasta_receptor(number, header, "".join(letters))
-            number, header, letters = number + 1, line, [""]
-        else:
-            letters.append(line)
-    yield fasta_receptor(number, header, "".join(letters))
 
 
 def _resume(

@@ -3,6 +3,7 @@
 import argparse
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from esm.data import Alphabet
@@ -12,6 +13,7 @@ from core.protein.cards import ModelCard
 from core.protein.chain import Chain, default_chain
 from core.protein.checkpoint import load_file
 from core.protein.model import LanguageModel
+from core.protein.scan import scan
 from core.protein.weights import load
 
 # Five layers, width 44 = 11 heads of 4: no two axes of one size.
@@ -47,6 +49,12 @@ def save_published(card: ModelCard, path: Path, seed: int = 0) -> ESM2:
 @pytest.fixture(scope="session")
 def mini() -> LanguageModel:
     return load("trb-mini")
+
+
+@pytest.fixture(scope="session")
+def mini_table(mini, published) -> np.ndarray:
+    """TRB-mini's whole scan of the published chain."""
+    return scan(mini, published)
 
 
 @pytest.fixture(scope="session")

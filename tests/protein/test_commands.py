@@ -114,9 +114,10 @@ def read(path):
     return list(csv.DictReader(path.open(), delimiter="\t"))
 
 
-def test_many_receptors_each_with_its_error(source, tmp_path, capsys, mini, published):
+def test_many_receptors_each_with_its_error(source, tmp_path, tiny, published):
     out = tmp_path / "out.tsv"
-    assert main(["scan-many", str(source), str(out)]) == 0
+    *_, last = scan_many(tiny, source, out, threads=2)
+    assert (last.done, last.failed) == (6, 4)
     rows = read(out)
     assert tuple(rows[0]) == COLUMNS
     assert [r["name"] for r in rows] == list("abcdef")
@@ -126,11 +127,10 @@ def test_many_receptors_each_with_its_error(source, tmp_path, capsys, mini, publ
     assert rows[4]["error"] == "No V gene and no J gene in this row, and no whole chain either."
     assert "position 4" in rows[5]["error"]
     assert rows[0]["p_true"] == rows[3]["p_true"]
-    table = scan(mini, published)
+    table = scan(tiny, published)
     want = [table[i, AMINO_ACIDS.index(x)] for i, x in enumerate(published.sequence)]
     assert [float(p) for p in rows[0]["p_true"].split()] == pytest.approx(want, abs=6e-5)
     assert float(rows[0]["cdr3_mean_p_true"]) == pytest.approx(sum(want[109:122]) / 13, abs=1e-5)
-    assert "6 receptors written" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("cut", [0, 1, 200, 500, -1])
@@ -155,10 +155,11 @@ def test_it_goes_on_where_it_stopped(tmp_path, tiny, cut, monkeypatch):
     assert (last.done, last.resumed, last.failed) == (7, 7, 2)
 
 
-def test_the_cdr3_alone_gives_the_same_numbers_there(tmp_path, mini, published):
+def test_the_cdr3_alone_gives_the_same_numbers_there(tmp_path, mini, published, capsys):
     source, out = tmp_path / "in.tsv", tmp_path / "out.tsv"
     source.write_text("v\tcdr3\tj\tsequence\nTRBV19\tCASSIRSSYEQYF\tTRBJ2-7\t\n\t\t\tMKTAYI\n")
     assert main(["scan-many", "--cdr3-only", str(source), str(out)]) == 0
+    assert "2 receptors written" in capsys.readouterr().err
     receptor, other = read(out)
     whole = scan(mini, published, positions=list(published.cdr3_positions))
     want = [

@@ -88,8 +88,8 @@ def test_a_guess_reads_itself():
     assert unknown.rank == 0
 
 
-def test_origins_count_the_letters(mini, published):
-    table = scan(mini, published)
+def test_origins_count_the_letters(mini_table, published):
+    table = mini_table
     v, junction, j = by_origin(table, published)
     assert [s.origin for s in (v, junction, j)] == ["V germline", "junction", "J germline"]
     assert (v.count, junction.count, j.count) == (131 - 19 - 2 - 6 - 9, 2, 15)
@@ -121,14 +121,14 @@ def test_csv_has_the_columns_of_the_contract(mini, published):
     assert len(list(scan_rows(published, table))) == 2
 
 
-def test_the_yardstick_is_close_to_what_trb_mini_learnt(mini, published):
+def test_the_yardstick_is_close_to_what_trb_mini_learnt(mini_table, published):
     """TRB-mini was trained on this recombination model: it should have learnt its junction."""
     sharp, broad = yardsticks(published)
     assert sharp.given == GENES_GIVEN
     assert sharp.cdr3 == broad.cdr3 == published.cdr3_sequence
     assert sharp.probabilities.sum(1) == pytest.approx(1)
     assert sharp.pgen < broad.pgen < 1e-6
-    model = scan(mini, published, positions=list(published.cdr3_positions))[109:122]
+    model = mini_table[109:122]
     assert np.abs(model - sharp.probabilities)[5:7].max() < 0.03
     assert sharp.p_true[5:7] == pytest.approx([0.119, 0.078], abs=0.001)
     assert yardsticks(published.mutated(115, "W")) == ()
