@@ -10,6 +10,7 @@ LONG = 90_000  # a cold server imports PyTorch first, perhaps on a busy machine
 
 @pytest.fixture
 def esm_page(app_url, page: Page) -> Page:
+    page.set_default_timeout(LONG)
     page.set_viewport_size({"width": 1280, "height": 720})
     page.goto(f"{app_url}/esm")
     expect(page.get_by_text("cannot see residue 115")).to_be_visible(timeout=LONG)
