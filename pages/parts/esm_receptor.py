@@ -12,7 +12,7 @@ from pages.parts.esm_files import file_picker
 from pages.parts.esm_words import MODEL_LABELS, plain
 
 V, J, PASTED, MODEL, GOOD = "e_v", "e_j", "e_chain", "e_model", "_e_good_chain"
-_WIDTHS = (150, 240, 150, 230)
+_WIDTHS = (150, 190, 110, 230)  # two to a row on a phone
 _V_AT_FIRST, _J_AT_FIRST = "TRBV19", "TRBJ2-7"
 
 
@@ -33,7 +33,7 @@ def receptor_and_model() -> tuple[Chain, str]:
             help="Any usual spelling: TRBV19, TRBV19*01, TCRBV19-01.",
         )
     with columns[1]:
-        cdr3 = sequence_box("CDR3, from C to F or W", help="CASSIRSSYEQYF, for example.")
+        cdr3 = sequence_box("CDR3, C to F or W", help="CASSIRSSYEQYF, for example.")
     with columns[2]:
         j = st.text_input(
             "J gene",
