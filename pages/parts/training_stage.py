@@ -10,11 +10,11 @@ from pages.parts.recipe_form import taken_away
 from pages.parts.training_pictures import letters, loss, maps, small_curves
 from pages.parts.training_scene import Scene, scene_of
 
-QUICK, CALM, NEW_FOR = 0.5, 1.5, 30.0
+QUICK, CALM, NEW_FOR = 0.5, 2.0, 30.0
 
 
 def stage(supervisor: Supervisor, run_id: int | None, *, following: bool) -> None:
-    """Draw the run; while it moves and is followed, draw it again twice a second."""
+    """Draw the run; while it moves and is followed, draw it again and again."""
     scene = scene_of(supervisor, run_id)
     if scene is None:
         st.info("This run was deleted.")

@@ -32,7 +32,7 @@ from core.runs.supervisor import Supervisor  # noqa: E402
 from core.settings import read_settings  # noqa: E402
 from core.training.recipe import PAPER, Watch  # noqa: E402
 
-VIEWERS, ROUNDS, WINDOW_S, CLICKS = 20, 4, 8.0, 5
+VIEWERS, ROUNDS, WINDOW_S, CLICKS = 20, 3, 8.0, 5
 KEY = "benchmark"
 
 
