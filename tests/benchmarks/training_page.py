@@ -70,14 +70,15 @@ async def cost_of_viewers(supervisor: Supervisor, port: int, server: int) -> dic
     recipe = replace(PAPER, name="benchmark", steps=20_000, max_length=16, batch=64)
     run_id = supervisor.start(recipe, Watch(evaluate_every=0), KEY)
     await asyncio.to_thread(_wait_for_step, supervisor, run_id, 20)
-    alone, watched, ticks, cpu = [], [], [0], 0.0
+    alone, watched, ticks, cpu, total = [], [], [0], 0.0, 0
     for _ in range(ROUNDS):
         alone.append(await _rate(supervisor, run_id))
         viewers = [asyncio.create_task(watch(port, run_id, ticks)) for _ in range(VIEWERS)]
         await asyncio.sleep(6)  # the first full run of each page is not what is measured
         ticks[0], before = 0, _cpu_seconds(server)
         watched.append(await _rate(supervisor, run_id))
-        cpu += (_cpu_seconds(server) - before) / max(ticks[0], 1)
+        cpu += _cpu_seconds(server) - before
+        total += ticks[0]
         for viewer in viewers:
             viewer.cancel()
         await asyncio.sleep(2)
@@ -86,8 +87,8 @@ async def cost_of_viewers(supervisor: Supervisor, port: int, server: int) -> dic
         "steps_per_second_alone": statistics.median(alone),
         "steps_per_second_watched": statistics.median(watched),
         "kept": statistics.median(w / a for w, a in zip(watched, alone, strict=True)),
-        "server_cpu_ms_per_tick": 1000 * cpu / ROUNDS,
-        "ticks_per_second": ticks[0] / WINDOW_S,
+        "server_cpu_ms_per_tick": 1000 * cpu / max(total, 1),
+        "ticks_per_second": total / (ROUNDS * WINDOW_S),
     }
 
 
