@@ -3,7 +3,8 @@
 import pandas as pd
 import streamlit as st
 
-from core.figures.training_live import LiveChart, letter_film, loss_chart
+from core.figures.training_letters import letter_film
+from core.figures.training_live import LiveChart, loss_chart
 from core.runs import store
 from core.runs.curves import pace, smooth, smoothing_for, thin
 from core.runs.store import Run
