@@ -1,19 +1,19 @@
-"""Hide a residue and let a protein language model guess it. The sections live in parts/esm_*."""
+"""Hide a residue and let a protein language model guess it. The sections live in parts/esm."""
 
 import streamlit as st
 
-from pages.parts.esm_compare import KINDS, compare_section
-from pages.parts.esm_guess import guess_section
-from pages.parts.esm_inside import attention_section, same_letter_section
-from pages.parts.esm_lab import lab_section
-from pages.parts.esm_link import number, say_what_is_damaged, whole_number
-from pages.parts.esm_models import models_section
-from pages.parts.esm_pictures import PICTURES
-from pages.parts.esm_receptor import notes_of, receptor_and_model
-from pages.parts.esm_scan import scan_section
-from pages.parts.esm_weights import loaded_model
-from pages.parts.esm_words import MODEL_LABELS
+from pages.parts.esm.compare import KINDS, compare_section
+from pages.parts.esm.guess import guess_section
+from pages.parts.esm.inside import attention_section, same_letter_section
+from pages.parts.esm.lab import lab_section
+from pages.parts.esm.models import models_section
+from pages.parts.esm.pictures import PICTURES
+from pages.parts.esm.receptor import notes_of, receptor_and_model
+from pages.parts.esm.scan import scan_section
+from pages.parts.esm.weights import loaded_model
+from pages.parts.esm.words import MODEL_LABELS
 from pages.parts.frame import open_page
+from pages.parts.links import number, say_what_is_damaged, whole_number
 
 SECTIONS = {
     "Whole chain": scan_section,

@@ -6,12 +6,12 @@ from core.runs.supervisor import Supervisor
 from core.settings import read_settings
 from pages.parts.controls import sequence_box
 from pages.parts.frame import open_page
-from pages.parts.training_controls import say_what_happened, start_bar, steering
-from pages.parts.training_explained import explained
-from pages.parts.training_files import take_away
-from pages.parts.training_runs import runs_table
-from pages.parts.training_scene import choose_run, scene_of
-from pages.parts.training_stage import stage
+from pages.parts.training.controls import say_what_happened, start_bar, steering
+from pages.parts.training.explained import explained
+from pages.parts.training.files import take_away
+from pages.parts.training.runs import runs_table
+from pages.parts.training.scene import choose_run, scene_of
+from pages.parts.training.stage import stage
 
 open_page("training", "Press Start, and watch it learn.")
 

@@ -4,27 +4,27 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from pages.parts import (
-    traps_alphabets,
-    traps_importance,
-    traps_measured,
-    traps_order,
-    traps_questions,
-    traps_tables,
-    traps_weights,
-)
 from pages.parts.frame import open_page
-from pages.parts.traps_words import check_link
+from pages.parts.traps import (
+    alphabets,
+    importance,
+    measured,
+    order,
+    questions,
+    tables,
+    weights,
+)
+from pages.parts.traps.words import check_link
 
 PARTS: dict[str, Callable[[], None]] = {
-    "Importance": traps_importance.show,
-    "Order": traps_order.show,
-    "Weights": traps_weights.show,
-    "Any tokens": traps_alphabets.show,
-    "Forgetting": traps_measured.show_forgetting,
-    "Cost": traps_measured.show_cost,
-    "Self-check": traps_questions.show,
-    "In short": traps_tables.show,
+    "Importance": importance.show,
+    "Order": order.show,
+    "Weights": weights.show,
+    "Any tokens": alphabets.show,
+    "Forgetting": measured.show_forgetting,
+    "Cost": measured.show_cost,
+    "Self-check": questions.show,
+    "In short": tables.show,
 }
 FIRST = next(iter(PARTS))
 

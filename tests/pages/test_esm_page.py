@@ -16,17 +16,17 @@ from core.protein.download import DownloadProgress
 from core.protein.germline import assemble
 from core.protein.guess import guess
 from core.protein.weights import load
-from pages.parts.esm_lab_data import example_rows
-from pages.parts.esm_pictures import PICTURES
-from pages.parts.esm_words import (
+from pages.parts.esm.lab_data import example_rows
+from pages.parts.esm.pictures import PICTURES
+from pages.parts.esm.words import (
     PUBLISHED,
     chain_code,
     compare_code,
     guess_code,
     lab_code,
-    plain,
     scan_code,
 )
+from pages.parts.links import plain
 
 
 def words_of(app) -> str:

@@ -14,7 +14,7 @@ from core.runs.run import ACTIVE
 from core.settings import REPOSITORY, read_settings
 from core.training.events import Evaluated, Sampled, StepDone
 from core.training.recipe import PAPER, SPRINT, Watch
-from pages.parts.training_scene import REPLAY_SECONDS
+from pages.parts.training.scene import REPLAY_SECONDS
 
 
 @pytest.fixture(autouse=True)

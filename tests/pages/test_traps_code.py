@@ -7,12 +7,12 @@ import pytest
 
 from core.traps.importance_toy import toy_importance
 from core.traps.order_toy import shuffle_toy
-from pages.parts import (
-    traps_alphabets,
-    traps_importance,
-    traps_measured,
-    traps_order,
-    traps_weights,
+from pages.parts.traps import (
+    alphabets,
+    importance,
+    measured,
+    order,
+    weights,
 )
 
 
@@ -23,20 +23,20 @@ def printed(code: str) -> list[str]:
     return output.getvalue().splitlines()
 
 
-@pytest.mark.parametrize("model", traps_importance.CODE)
+@pytest.mark.parametrize("model", importance.CODE)
 @pytest.mark.parametrize("head", ["", "0"])
 def test_importance(model, head):
-    code = traps_importance.CODE[model].format(sequence="CASSIRSSYEQYF", hidden=6)
-    lines = printed(code + traps_importance.PRINT.format(head=head))
+    code = importance.CODE[model].format(sequence="CASSIRSSYEQYF", hidden=6)
+    lines = printed(code + importance.PRINT.format(head=head))
     assert -1 <= float(lines[0]) <= 1
-    assert len(lines) == 1 + (12 if model == traps_importance.PROTEIN else 13)
-    if model == traps_importance.TOY and not head:
+    assert len(lines) == 1 + (12 if model == importance.PROTEIN else 13)
+    if model == importance.TOY and not head:
         assert float(lines[0]) == toy_importance("CASSIRSSYEQYF").correlation()
 
 
 @pytest.mark.parametrize("module", ["toy", "encoder"])
 def test_order(module):
-    code = traps_order.CODE.format(
+    code = order.CODE.format(
         module=f"order_{module}",
         function=f"shuffle_{module}",
         sequence="CASSIRS",
@@ -49,21 +49,21 @@ def test_order(module):
 
 
 def test_weights():
-    lines = printed(traps_weights.CODE)
+    lines = printed(weights.CODE)
     assert lines[1].split("\t") == ["Toy block", "256", "512", "0", "0"]
     assert len(lines) == 5
 
 
 def test_alphabets():
-    assert printed(traps_alphabets.CODE.format(letters="ACGT"))[1].startswith("Nucleotides 7 ")
+    assert printed(alphabets.CODE.format(letters="ACGT"))[1].startswith("Nucleotides 7 ")
 
 
 def test_forgetting():
-    lines = printed(traps_measured.FORGETTING_CODE)
+    lines = printed(measured.FORGETTING_CODE)
     assert lines[0].startswith("RNN 2 0.3")
 
 
 def test_cost():
-    lines = printed(traps_measured.COST_CODE)
+    lines = printed(measured.COST_CODE)
     assert lines[0].startswith("64 4096 ")
     assert "4.0)" in lines[-1]

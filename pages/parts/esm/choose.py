@@ -1,0 +1,102 @@
+"""Choosing the residue to hide: the chain as letters, pills for the CDR3, a number, the vote."""
+
+import pandas as pd
+import streamlit as st
+
+from core.figures.protein_tracks import chain_strip
+from core.protein.chain import Chain
+from pages.parts.downloads import show_figure
+from pages.parts.esm import words
+
+AT, PICK, VOTE, OPENED = "e_at", "_e_pick", "e_vote", "_e_opened"
+
+
+def chosen_position(chain: Chain) -> int:
+    """The chain position in the URL, kept inside the chain; its CDR3's R (or middle) at first."""
+    positions = chain.cdr3_positions
+    usual = positions[min(5, len(positions) - 1)] if positions else (len(chain) + 1) // 2
+    at = st.session_state.get(AT)
+    if at is not None and not 1 <= at <= len(chain):
+        st.session_state[AT] = usual
+    return usual
+
+
+def choose(chain: Chain, usual: int) -> int:
+    """The three ways to choose. The number comes first in the code: it reads the URL."""
+    pills, (number, vote) = st.container(), st.columns(2, vertical_alignment="bottom")
+    position = int(
+        number.number_input(
+            f"or any of the {len(chain)}",
+            min_value=1,
+            max_value=len(chain),
+            value=usual,
+            key=AT,
+            bind="query-params",
+            help="The position on the chain, from 1. A click on a letter above does the same.",
+        )
+    )
+    vote.toggle(
+        "Hold a vote",
+        key=VOTE,
+        bind="query-params",
+        help="The answer stays hidden until you press Reveal (key V).",
+    )
+    if chain.cdr3_positions:
+        st.session_state[PICK] = position if position in chain.cdr3_positions else None
+        hide = hidden(chain, position)
+        pills.pills(
+            "Hide a residue of the CDR3",
+            list(chain.cdr3_positions),
+            key=PICK,
+            format_func=lambda p: _pill(chain, p, hide=hide and p == position),
+            on_change=_picked,
+        )
+    return position
+
+
+def _pill(chain: Chain, position: int, *, hide: bool) -> str:
+    letter = "?" if hide else chain.sequence[position - 1]
+    return f"{letter}{chain.numbers(position).cdr3}"
+
+
+def _picked() -> None:
+    if st.session_state[PICK] is not None:
+        st.session_state[AT] = st.session_state[PICK]
+
+
+def show_strip(chain: Chain, position: int) -> None:
+    """The chain as letters; a click on one chooses it."""
+    hide = hidden(chain, position)
+    names = words.residue_names(chain)
+    names[position - 1] = words.residue_name(chain, position, hide=hide)
+    figure = chain_strip(chain.sequence, words.regions(chain), names, chosen=position, hidden=hide)
+    parts = ", ".join(f"{r.name} {r.start} to {r.end}" for r in chain.regions)
+    show_figure(
+        figure,
+        key="e_strip",
+        alt=f"The chain's {len(chain)} residues, {parts}. Hidden now: "
+        f"{words.residue_name(chain, position, hide=hide)}.",
+        table=lambda: _chain_table(chain),
+        code=words.chain_code(chain),
+        on_select=_clicked,
+    )
+
+
+def _clicked() -> None:
+    points = st.session_state["e_strip"].selection.points
+    if points:
+        st.session_state[AT] = int(points[0]["customdata"][1])
+
+
+def _chain_table(chain: Chain) -> pd.DataFrame:
+    rows = []
+    for position, letter in enumerate(chain.sequence, 1):
+        numbers = chain.numbers(position)
+        rows.append((position, letter, chain.region_at(position), numbers.cdr3, numbers.imgt))
+    return pd.DataFrame(rows, columns=["position", "residue", "region", "cdr3", "imgt"])
+
+
+def hidden(chain: Chain, position: int) -> bool:
+    """Whether the answer for this residue is to stay hidden."""
+    opened = st.session_state.get(OPENED) == (chain.sequence, position)
+    return bool(st.session_state.get(VOTE)) and not opened

@@ -1,0 +1,89 @@
+"""Receptors from a file or a paste of rows: read, count, choose one."""
+
+import pandas as pd
+import streamlit as st
+
+from core.protein.chain import Chain
+from core.protein.genes import ReceptorError
+from core.protein.germline import assemble
+from core.protein.receptors import Receptor, ReceptorFile, read_receptors
+from pages.parts.links import plain
+
+_TYPES = ["tsv", "csv", "txt", "fasta", "fa", "faa"]
+
+
+def file_picker() -> None:
+    """An upload or paste; the chosen receptor goes into the page's own fields."""
+    upload = st.file_uploader("A file: FASTA, AIRR, VDJdb, 10x, or v, cdr3, j", type=_TYPES)
+    pasted = st.text_area("or its rows, pasted with the header", key="e_rows", height=80)
+    text = text_of(upload) if upload is not None else (pasted or "")
+    if not (text or "").strip():
+        return
+    try:
+        file = read_table(text)
+    except ReceptorError as problem:
+        st.error(plain(str(problem)), icon=":material/error:")
+        return
+    _choose(file)
+
+
+def text_of(upload) -> str | None:
+    """The text of an uploaded file, or None after saying why it cannot be read."""
+    try:
+        return upload.getvalue().decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        st.error(
+            f"{plain(upload.name)} is not text (byte {problem.start + 1} is not UTF-8): save it "
+            "as a plain TSV, CSV or FASTA file.",
+            icon=":material/error:",
+        )
+        return None
+
+
+@st.cache_data(max_entries=4, show_spinner="Reading the receptors …")
+def read_table(text: str) -> ReceptorFile:
+    """All receptors of a text, read once for all visitors. Raises ReceptorError."""
+    return read_receptors(text)
+
+
+def _choose(file: ReceptorFile) -> None:
+    bad = [receptor for receptor in file.receptors if receptor.chain is None]
+    st.caption(
+        f"Read as {file.format}: {len(file.receptors)} receptors, {len(file.good)} can be shown, "
+        f"{len(bad)} cannot."
+    )
+    if bad:
+        rows = [(r.number, r.name, r.error) for r in bad]
+        st.dataframe(pd.DataFrame(rows, columns=["row", "name", "why not"]), hide_index=True)
+    if not file.good:
+        return
+    receptor = st.selectbox("Receptor", file.good, format_func=_label)
+    st.button("Show this receptor", on_click=_take, args=(receptor,))
+
+
+def _label(receptor: Receptor) -> str:
+    chain = receptor.chain
+    if chain is None or not chain.cdr3:
+        return f"{receptor.number}. {receptor.name}"
+    return f"{receptor.number}. {chain.v_gene} {chain.cdr3_sequence} {chain.j_gene}"
+
+
+def _take(receptor: Receptor) -> None:
+    """Put the receptor into the fields that the URL carries, so that a link repeats it."""
+    chain = receptor.chain
+    if chain is None:
+        return
+    if _same_from_genes(chain):
+        st.session_state.update(
+            {"e_v": chain.v_gene, "seq": chain.cdr3_sequence, "e_j": chain.j_gene, "e_chain": ""}
+        )
+    else:
+        st.session_state["e_chain"] = chain.sequence
+
+
+def _same_from_genes(chain: Chain) -> bool:
+    try:
+        rebuilt = assemble(chain.v_gene or "", chain.cdr3_sequence, chain.j_gene or "")
+    except ValueError:
+        return False
+    return rebuilt.sequence == chain.sequence

@@ -1,0 +1,117 @@
+"""How a visitor gives a receptor: V + CDR3 + J, a pasted chain, or a row of a file."""
+
+import streamlit as st
+
+from core.alphabet import SequenceError
+from core.protein.chain import Chain, default_chain
+from core.protein.genes import ReceptorError
+from core.protein.germline import assemble
+from core.protein.recognise import from_sequence
+from pages.parts.controls import sequence_box
+from pages.parts.esm.files import file_picker
+from pages.parts.esm.words import MODEL_LABELS
+from pages.parts.links import plain
+
+V, J, PASTED, MODEL, GOOD = "e_v", "e_j", "e_chain", "e_model", "_e_good_chain"
+_WIDTHS = (150, 190, 110, 230)  # two to a row on a phone
+_V_AT_FIRST, _J_AT_FIRST = "TRBV19", "TRBJ2-7"
+
+
+def receptor_and_model() -> tuple[Chain, str]:
+    """The row on top of the page. Bad input gets a sentence and the last good chain stays."""
+    with st.container(horizontal=True):
+        columns = [st.container(width=width) for width in _WIDTHS]
+    text = _other_ways()  # first in the code: whether a chain is pasted decides about the rest
+    pasted = bool(text)
+    with columns[0]:
+        v = st.text_input(
+            "V gene",
+            _V_AT_FIRST,
+            key=V,
+            bind="query-params",
+            max_chars=60,
+            disabled=pasted,
+            help="Any usual spelling: TRBV19, TRBV19*01, TCRBV19-01.",
+        )
+    with columns[1]:
+        cdr3 = sequence_box("CDR3, C to F or W", help="CASSIRSSYEQYF, for example.")
+    with columns[2]:
+        j = st.text_input(
+            "J gene",
+            _J_AT_FIRST,
+            key=J,
+            bind="query-params",
+            max_chars=60,
+            disabled=pasted,
+        )
+    with columns[3]:
+        model_name = st.selectbox(
+            "Model",
+            list(MODEL_LABELS),
+            key=MODEL,
+            bind="query-params",
+            format_func=MODEL_LABELS.__getitem__,
+            help="TRB-mini is here at once. ESM-2 is downloaded only when you ask for it.",
+        )
+    return _chain(v or "", cdr3.sequence, j or "", text), model_name
+
+
+def _other_ways() -> str:
+    """A whole chain or a file, in a closed line; returns the pasted chain, "" without one."""
+    with st.expander("Or paste a whole chain, or open a file: FASTA, AIRR, VDJdb, 10x"):
+        left, right = st.columns(2, gap="medium")
+        text = left.text_area(
+            "A whole chain, or one FASTA record",
+            key=PASTED,
+            bind="query-params",
+            height=120,
+            max_chars=5000,
+            help="At most 1,022 residues. V, CDR3 and J are looked for in it.",
+        )
+        left.button("Back to V + CDR3 + J", on_click=_forget_pasted, disabled=not text)
+        with right:
+            file_picker()
+    return (text or "").strip()
+
+
+def _forget_pasted() -> None:
+    st.session_state[PASTED] = ""
+
+
+def _chain(v: str, cdr3: str, j: str, pasted: str) -> Chain:
+    """The chain asked for, or the last good one with a sentence saying why."""
+    try:
+        chain = from_sequence(pasted) if pasted else assemble(v, cdr3, j)
+    except (SequenceError, ReceptorError, ValueError) as problem:
+        chain = st.session_state.get(GOOD) or default_chain()
+        st.error(plain(f"{problem} Still showing {chain.name}."), icon=":material/error:")
+        if not pasted:
+            _offer_completion(v, cdr3, j)
+        return chain
+    st.session_state[GOOD] = chain
+    if pasted:
+        st.caption(f":material/content_paste: Showing the pasted chain, {len(chain)} residues.")
+    return chain
+
+
+def _offer_completion(v: str, cdr3: str, j: str) -> None:
+    """A CDR3 without its C or F is never completed silently: a button offers to do it."""
+    try:
+        whole = assemble(v, cdr3, j, complete=True).cdr3_sequence
+    except ValueError:
+        return
+    st.button(f"Read it as {whole}", on_click=_set_cdr3, args=(whole,))
+
+
+def _set_cdr3(whole: str) -> None:
+    st.session_state["seq"] = whole
+
+
+def notes_of(chain: Chain) -> None:
+    """Everything that was assumed or cleaned; open unless it is the default chain."""
+    is_default = chain.sequence == default_chain().sequence
+    if chain.notes:
+        label = f"What was assumed about this chain ({len(chain.notes)})"
+        with st.expander(label, expanded=not is_default):
+            for note in chain.notes:
+                st.text(note)

@@ -1,0 +1,96 @@
+"""Getting a model: loaded when its weights are here, otherwise an offer to download them."""
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from core.protein.cards import WeightsError, model_card
+from core.settings import read_settings
+from pages.parts.background import Job
+from pages.parts.links import plain
+from pages.parts.loaded_models import protein_model
+
+if TYPE_CHECKING:
+    from core.protein.model import LanguageModel
+
+_MB = 1_000_000
+
+
+def loaded_model(name: str) -> "LanguageModel | None":
+    """The model, or None without a word when it cannot be loaded."""
+    try:
+        return protein_model(name) if _weights(name).found else None
+    except WeightsError:
+        return None
+
+
+def model_or_offer(name: str, *, key: str) -> "LanguageModel | None":
+    """The model, or None after saying what is missing and offering to fetch it."""
+    try:
+        with st.spinner("Starting the model …"):
+            found = _weights(name).found
+        if found:
+            return protein_model(name)
+    except WeightsError as problem:
+        st.error(plain(str(problem)), icon=":material/error:")
+        return None
+    _offer(name, key)
+    return None
+
+
+def _weights(name: str):
+    # Imported here because it loads torch, which the rest of the page can do without.
+    from core.protein.weights import available_models
+
+    return next(model for model in available_models() if model.name == name)
+
+
+def _offer(name: str, key: str) -> None:
+    weights, slot = _weights(name), f"_e_download_{key}_{name}"
+    st.info(
+        f"The weights of {weights.label} are not on this machine: about "
+        f"{weights.size_bytes / _MB:,.0f} MB, {weights.card.parameters / 1e6:,.1f} million "
+        f"numbers. They would go to {weights.destination}.",
+        icon=":material/cloud_download:",
+    )
+    if read_settings().offline:
+        st.caption(
+            "ONE_RECEPTOR_OFFLINE is set, so nothing is downloaded. Put the file "
+            f"{weights.card.file} in that folder, or choose TRB-mini, which is here."
+        )
+        return
+    job: Job | None = st.session_state.get(slot)
+    if job is not None and job.running:
+        st.fragment(_watch, run_every=0.5)(slot)
+        return
+    if job is not None and job.error is not None:
+        st.error(plain(str(job.error)), icon=":material/error:")
+    elif job is not None and job.cancelled:
+        st.caption("Cancelled; nothing was kept.")
+    label = f"Download {weights.label} ({weights.size_bytes / _MB:,.0f} MB)"
+    if st.button(label, key=f"e_get_{key}_{name}", icon=":material/download:"):
+        st.session_state[slot] = Job(lambda: _download(name, weights.destination))
+        st.rerun()
+    st.caption("Until then TRB-mini answers; choose it above.")
+
+
+def _download(name: str, destination):
+    from core.protein.download import download_steps
+
+    return download_steps(model_card(name), destination, offline=read_settings().offline)
+
+
+def _watch(slot: str) -> None:
+    job: Job = st.session_state[slot]
+    if not job.running:
+        st.rerun()
+    step = job.latest
+    if step is None:
+        st.progress(0.0, text="Connecting …")
+    elif step.total:
+        left = job.seconds * (step.total - step.done) / max(step.done, 1)
+        text = f"{step.done / _MB:,.0f} of {step.total / _MB:,.0f} MB, about {left:.0f} s left"
+        st.progress(min(step.done / step.total, 1.0), text=text)
+    else:
+        st.progress(0.0, text=f"{step.done / _MB:,.0f} MB so far")
+    st.button("Cancel", key=f"{slot}_cancel", icon=":material/stop:", on_click=job.cancel)

@@ -1,0 +1,226 @@
+"""The drawing of the encoder-decoder, the panel of the chosen box, and the list of chapters."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from core.figures.architecture import DrawnBox, architecture
+from core.transformer.tour import BOXES, FAMILIES, Box, Family, Sizes
+from pages.parts.downloads import show_figure
+from pages.parts.full import flow
+from pages.parts.links import check_link
+
+_BY_TITLE = {box.title: box for box in BOXES}
+_FIRST = "Self-attention"
+# Inside the drawing the side is plain to see.
+_LABEL = {
+    "embedding": "Embedding",
+    "positions": "Positions",
+    "norm": "Add & norm",
+    "feed-forward": "Feed-forward",
+}
+_FAMILY = {family.name: family for family in FAMILIES}
+CODE = """from core.transformer.tour import BOXES, Sizes
+from core.transformer.shape import ModelShape
+
+shape = ModelShape({shape})
+sizes = Sizes({batch}, {n_src}, {n_tgt}, shape)
+for box in BOXES:
+    flow = [(name, sizes.of(axes)) for name, axes in box.part.flow]
+    print(box.side, box.title, box.part.count(shape), flow)
+"""
+
+
+def choose_chapter(titles: Sequence[str]) -> str:
+    """The chapter shown below the drawing; it is in the URL."""
+    check_link({"f_part": titles})
+    chosen = st.segmented_control(
+        "Chapter",
+        titles,
+        default=titles[0],
+        required=True,
+        key="f_part",
+        bind="query-params",
+        label_visibility="collapsed",
+    )
+    return chosen if chosen in titles else titles[0]
+
+
+def next_chapter(chapter: str, titles: Sequence[str]) -> None:
+    """A button at the end of a chapter, so that the page can be read as one story."""
+    following = titles.index(chapter) + 1
+    if following < len(titles):
+        st.button(
+            f"Next: {titles[following]}",
+            icon=":material/arrow_forward:",
+            on_click=_go_to,
+            args=(titles[following],),
+            key="f_next",
+        )
+
+
+def _go_to(chapter: str) -> None:
+    st.session_state["f_part"] = chapter
+
+
+@st.fragment
+def show(sizes: Sizes, sequence: str) -> None:
+    """Drawing left, the chosen box's panel right."""
+    check_link({"f_box": _BY_TITLE, "f_family": _FAMILY})
+    left, right = st.columns([11, 10], gap="medium")
+    with right:
+        box = _choose_box()
+        _panel(box, sizes)
+        flow.show(box, sequence)
+    with left:
+        picture = st.container()
+        family = _choose_family()
+        with picture:
+            _draw(box, family, sizes, sequence)
+
+
+def _choose_box() -> Box:
+    titles = list(_BY_TITLE)
+    chosen = st.selectbox(
+        "Box (or click it in the drawing)",
+        titles,
+        index=titles.index(_FIRST),
+        key="f_box",
+        bind="query-params",
+    )
+    return _BY_TITLE.get(chosen, _BY_TITLE[_FIRST])
+
+
+def _choose_family() -> Family:
+    chosen = st.segmented_control(
+        "Family",
+        list(_FAMILY),
+        default="encoder-decoder",
+        required=True,
+        key="f_family",
+        bind="query-params",
+        help="The same parts build all three; boxes that a family lacks are greyed out.",
+    )
+    family = _FAMILY.get(chosen or "", FAMILIES[0])
+    st.caption(
+        f"**Attention** {family.attention}. **Trained to** {family.trained_to}. "
+        f"**Examples** {family.examples}. **Good for** {family.good_for}."
+    )
+    return family
+
+
+def _draw(box: Box, family: Family, sizes: Sizes, sequence: str) -> None:
+    # A click moves the highlight in the browser by itself. Drawing it again from here would
+    # replace the whole figure, so the figure keeps the highlight it was built with.
+    clicked = st.session_state.pop("_f_clicked", False)
+    if not clicked or "_f_drawn" not in st.session_state:
+        st.session_state["_f_drawn"] = box.title
+    drawn = tuple(_drawn(b, family, sizes, sequence) for b in BOXES)
+    shape = sizes.shape
+    show_figure(
+        _figure(drawn, st.session_state["_f_drawn"], shape.num_layers),
+        key="f_drawing",
+        alt=(
+            f"Encoder with {shape.num_layers} layers of self-attention and feed-forward; decoder "
+            f"with {shape.num_layers} layers of causal self-attention, cross-attention to the "
+            f"encoder and feed-forward; {len(BOXES)} boxes."
+        ),
+        table=lambda: _table(sizes),
+        code=_code(sizes),
+        on_select=_box_clicked,
+    )
+
+
+@lru_cache(maxsize=128)
+def _figure(boxes: tuple[DrawnBox, ...], chosen: str, layers: int) -> go.Figure:
+    """Built once for everybody; nobody changes a figure after this."""
+    return architecture(boxes, chosen, "Cross-attention", layers)
+
+
+def _box_clicked() -> None:
+    event: Any = st.session_state.get("f_drawing")
+    points = event["selection"]["points"] if event else []
+    key = points[0].get("customdata") if points else None
+    key = key[0] if isinstance(key, list) and key else key
+    if key in _BY_TITLE:
+        st.session_state["f_box"] = key
+        st.session_state["_f_clicked"] = True
+
+
+def _drawn(box: Box, family: Family, sizes: Sizes, sequence: str) -> DrawnBox:
+    name, axes = box.part.flow[-1]
+    letters = {"Source tokens": sequence, "Output so far": f"BOS {sequence}"}
+    return DrawnBox(
+        box.title,
+        _short(letters.get(box.title) or _LABEL.get(box.part.kind, box.title)),
+        box.side,
+        box.part.kind,
+        f"{box.title}: {name} ({_numbers(sizes, axes)}), {box.part.count(sizes.shape):,} weights",
+        box.repeated,
+        family.name not in box.members,
+    )
+
+
+def _short(text: str, most: int = 21) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def _numbers(sizes: Sizes, axes: tuple[str, ...]) -> str:
+    return "\u00a0×\u00a0".join(f"{n:,}" for n in sizes.of(axes))
+
+
+def _panel(box: Box, sizes: Sizes) -> None:
+    part = box.part
+    st.markdown(part.does)
+    st.latex(part.formula)
+    rows = [
+        f"| {name} | ({', '.join(_escaped(axis) for axis in axes)}) | {_numbers(sizes, axes)} |"
+        for name, axes in part.flow
+    ]
+    st.markdown("\n".join(["| array | axes | numbers |", "|---|---|---|", *rows]))
+    st.markdown(_weights(box, sizes))
+    source = st.expander("Source of what the app runs", icon=":material/code:", on_change="rerun")
+    if source.open:
+        with source:
+            st.caption(f"`{part.code}`")
+            st.code(part.source(), language="python")
+
+
+def _escaped(axis: str) -> str:
+    return axis.replace("_", r"\_")
+
+
+def _weights(box: Box, sizes: Sizes) -> str:
+    count, layers = box.part.count(sizes.shape), sizes.shape.num_layers
+    if not count:
+        return "**0** weights: nothing here is trained."
+    if box.repeated:
+        return f"**{count:,}** weights in each of {layers} layers, {count * layers:,} in all."
+    return f"**{count:,}** weights."
+
+
+def _table(sizes: Sizes) -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            {
+                "side": box.side,
+                "box": box.title,
+                "array": name,
+                "axes": ", ".join(axes),
+                "shape": _numbers(sizes, axes),
+                "weights per layer": box.part.count(sizes.shape),
+            }
+            for box in BOXES
+            for name, axes in box.part.flow
+        ]
+    )
+
+
+def _code(sizes: Sizes) -> str:
+    s = sizes.shape
+    numbers = f"{s.src_vocab}, {s.tgt_vocab}, {s.d_model}, {s.num_heads}, {s.d_ff}, {s.num_layers}"
+    return CODE.format(shape=numbers, batch=sizes.batch, n_src=sizes.n_src, n_tgt=sizes.n_tgt)

@@ -1,0 +1,176 @@
+"""Two experiments on the toy page: the division by sqrt(d_k), and one whole block."""
+
+import math
+
+import pandas as pd
+import streamlit as st
+
+from core.figures.toy_sqrt import draw_bars, top_weight_histogram
+from core.figures.vectors import vector_strip
+from core.toy.block import attention_weight_count, feed_forward_weight_count
+from core.toy.jobs import labels, percent
+from core.toy.model import run_block, run_toy
+from core.toy.residue_vectors import COLUMNS
+from core.toy.softmax_experiment import TopWeights, one_draw, top_weights
+from core.toy.what_if import UNTOUCHED
+from pages.parts.chapters import chapter
+from pages.parts.downloads import show_figure
+from pages.parts.toy.runs import runs, snippet
+
+_WIDTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+_KEYS, _DRAWS = 13, 1000
+_STREAM = ("entering", "attention", "after_attention", "feed_forward", "leaving")
+_STAGES = {
+    "entering": ("x", "Enters the block: chemistry and position."),
+    "normed_for_attention": ("LN(x)", "Each row to mean 0, variance 1, on its own."),
+    "attention": ("MHA(LN(x))", "Residues talk: four heads, mixed by a random Wo."),
+    "after_attention": ("x + MHA(LN(x))", "Added to what came in: the residual stream."),
+    "normed_for_feed_forward": ("LN", "Normalised again."),
+    "hidden": ("GELU(W1 LN + b1)", "Each residue thinks for itself, in 32 numbers."),
+    "feed_forward": ("W2 GELU + b2", "Back to 8 numbers."),
+    "leaving": ("x + FFN", "Added again; this leaves the block."),
+}
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _many(d_k: int, seed: int) -> TopWeights:
+    return top_weights(d_k, _KEYS, _DRAWS, seed)
+
+
+def _redraw() -> None:
+    st.session_state["t_d"] = (st.session_state.get("t_d", 0) + 1) % 10_000
+
+
+@chapter("Why divide by √d_k? Draw and see", "t_c6")
+def square_root(sequence: str) -> None:
+    """Why divide by sqrt(d_k): one draw, a thousand draws, any d_k."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        d_k = st.select_slider("d_k", _WIDTHS, 64, key="t_n", bind="query-params", width=320)
+        seed = st.number_input("Draw number", 0, 9999, 0, key="t_d", bind="query-params", width=150)
+        st.button("Redraw", icon=":material/casino:", on_click=_redraw, key="toy_redraw")
+    seed = min(9999, max(0, int(seed)))
+    draw, many = one_draw(d_k, _KEYS, seed), _many(d_k, seed)
+    median = pd.Series(many.unscaled).median(), pd.Series(many.scaled).median()
+    st.markdown(
+        f"**{percent(draw.unscaled.max(), 1)}** of the weight on one key with raw scores, "
+        f"**{percent(draw.scaled.max(), 1)}** after dividing by √{d_k} = {math.sqrt(d_k):.2f}. "
+        f"Over {_DRAWS:,} draws the middle values are {percent(median[0], 1)} and "
+        f"{percent(median[1], 1)}; raw scores spread by ±{many.score_deviation:.1f} "
+        "(one standard deviation)."
+    )
+    code = (
+        "from core.toy.softmax_experiment import one_draw, top_weights\n\n"
+        f"draw, many = one_draw({d_k}, {_KEYS}, {seed}), "
+        f"top_weights({d_k}, {_KEYS}, {_DRAWS}, {seed})\n"
+        "print(draw.unscaled.max(), draw.scaled.max())\n"
+        "print(sorted(many.unscaled)[500], sorted(many.scaled)[500])"
+    )
+    left, right = st.columns(2)
+    with left:
+        show_figure(
+            draw_bars(draw.unscaled, draw.scaled),
+            key="toy_draw",
+            alt=f"One draw: largest weight {percent(draw.unscaled.max(), 1)} raw, "
+            f"{percent(draw.scaled.max(), 1)} divided.",
+            table=pd.DataFrame(
+                {"score": draw.scores, "raw": draw.unscaled, "divided": draw.scaled}
+            ),
+            code=code,
+        )
+    with right:
+        show_figure(
+            top_weight_histogram(many.unscaled, many.scaled),
+            key="toy_many",
+            alt=f"Largest weight of {_DRAWS} draws: median {percent(median[0], 1)} raw, "
+            f"{percent(median[1], 1)} divided.",
+            table=lambda: pd.DataFrame({"raw": many.unscaled, "divided": many.scaled}),
+            code=code,
+        )
+    st.caption(
+        "Published for one draw with d_k 64: 99.8 % raw and 33 % divided (published values)."
+    )
+
+
+@chapter("One whole block, stage by stage", "t_c7")
+def whole_block(sequence: str) -> None:
+    """The block stage by stage, as the residual stream carries it."""
+    before, after = runs(sequence)
+    steps, names = run_block(after), labels(after.sequence)
+    st.latex(
+        r"x \leftarrow x + \mathrm{MHA}(\mathrm{LN}(x)), \qquad "
+        r"x \leftarrow x + W_2\,\mathrm{GELU}(W_1\,\mathrm{LN}(x) + b_1) + b_2"
+    )
+    attention, thinking = attention_weight_count(), feed_forward_weight_count()
+    st.markdown(
+        f"Attention lets residues talk ({attention} weights), the feed-forward part lets each one "
+        f"think ({thinking} weights, {percent(thinking / (attention + thinking))} of the block). "
+        "Wo, W1 and W2 are random, from one seed."
+    )
+    stage = st.segmented_control(
+        "Stage", list(_STAGES), format_func=lambda name: _STAGES[name][0], default="leaving",
+        key="t_b", bind="query-params", required=True,
+    )  # fmt: skip
+    shown = getattr(steps, stage)
+    named = stage in ("entering", "normed_for_attention")
+    columns = list(COLUMNS) if named else [str(i + 1) for i in range(shown.shape[1])]
+    st.caption(_STAGES[stage][1])
+    ghost = getattr(run_block(before), stage)
+    blocks, titles = [shown], [f"{_STAGES[stage][0]}, {shown.shape[0]} × {shown.shape[1]}"]
+    if after.what_if != UNTOUCHED:
+        blocks, titles = [ghost, shown, shown - ghost], ["before", "after", "difference"]
+    show_figure(
+        vector_strip(blocks, titles, names, [columns] * len(blocks)),
+        key="toy_stage",
+        alt=f"{_STAGES[stage][1]} Values from {shown.min():.2f} to {shown.max():.2f}; largest "
+        f"difference from the untouched model {abs(shown - ghost).max():.2f}.",
+        table=pd.DataFrame(shown, columns=columns, index=names).reset_index(names="residue"),
+        code=snippet(
+            after,
+            f"from core.toy.model import run_block\nprint(run_block(run).{stage}.round(3))",
+        ),
+    )
+    st.markdown("**The residual stream**: what came in, what each half adds, what leaves.")
+    stream = [getattr(steps, name) for name in _STREAM]
+    show_figure(
+        vector_strip(
+            stream,
+            [_STAGES[name][0] for name in _STREAM],
+            names,
+            [[""] * 8] * len(stream),
+            numbers=False,
+        ),
+        key="toy_stream",
+        alt="Five stages of the residual stream; attention adds at most "
+        f"{abs(steps.attention).max():.2f}, the feed-forward part "
+        f"{abs(steps.feed_forward).max():.2f}.",
+        table=lambda: pd.concat(
+            {name: pd.DataFrame(getattr(steps, name), index=names) for name in _STREAM}
+        ).reset_index(names=["stage", "residue"]),
+        code=snippet(after, "from core.toy.model import run_block\nprint(run_block(run))"),
+    )
+
+
+@chapter("Is it real? The same block in PyTorch, run now", "t_c8")
+def against_pytorch(sequence: str) -> None:
+    """The untouched block with its weights copied into PyTorch's layer, run here and now."""
+    with st.spinner("Loading PyTorch, a few seconds the first time …"):
+        # Only here: this page must open without waiting for torch.
+        from core.parity import toy_block_difference
+
+        single, double = (toy_block_difference(d, sequence) for d in ("float32", "float64"))
+    left, right = st.columns(2)
+    left.metric("Largest difference, float32 (must be below 1e-5)", f"{single:.1e}", border=True)
+    right.metric("Largest difference, float64 (must be below 1e-12)", f"{double:.1e}", border=True)
+    same = single < 1e-5 and double < 1e-12
+    st.markdown(
+        f"{':material/check_circle:' if same else ':material/cancel:'} "
+        f"{run_toy(sequence).vectors.size} numbers from the hand-written block "
+        f"{'agree' if same else 'do not agree'} with `torch.nn.TransformerEncoderLayer` holding "
+        "the same weights (the untouched model, without your edits)."
+    )
+    with st.popover("See the code", icon=":material/code:", type="tertiary"):
+        st.code(
+            "from core.parity import toy_block_difference\n\n"
+            f'print(toy_block_difference("float32", "{sequence}"))\n'
+            f'print(toy_block_difference("float64", "{sequence}"))'
+        )

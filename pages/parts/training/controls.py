@@ -1,0 +1,130 @@
+"""Starting and steering runs. Whether it is allowed is decided in `core.runs.supervisor`."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from core.runs import store
+from core.runs.run import ACTIVE, WAITING, Run
+from core.runs.supervisor import Supervisor
+from core.training.recipe import Recipe, Watch
+from pages.parts.training.recipe_form import recipe_form
+from pages.parts.training.scene import play_again
+from pages.parts.visitor import use_key, visitor_key
+
+_SAID = "_training_said"
+LONGEST_WAIT = 1.0
+
+
+def start_bar(supervisor: Supervisor, watched: str) -> None:
+    """Recipe, settings and the Start button, in one row that wraps on a phone."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        recipe = recipe_form()
+        st.button(
+            "Start",
+            type="primary",
+            icon=":material/play_arrow:",
+            key="start_run",
+            disabled=recipe is None or supervisor.settings.max_running < 1,
+            on_click=_start,
+            args=(supervisor, recipe, watched),
+        )
+
+
+def say_what_happened() -> None:
+    """Show, once, why the last click was refused."""
+    said = st.session_state.pop(_SAID, None)
+    if said:
+        st.error(said, icon=":material/error:")
+
+
+def steering(supervisor: Supervisor, run: Run | None) -> None:
+    """Pause, resume, stop, save, go on: only what makes sense in the run's state."""
+    if run is None:
+        st.button("Play again", on_click=play_again, icon=":material/replay:", key="play_again")
+        return
+    mine = supervisor.may_change(run, visitor_key())
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        for label, icon, action in _possible(supervisor, run):
+            st.button(
+                label,
+                icon=f":material/{icon}:",
+                key=f"{label.lower().replace(' ', '_')}_{run.id}",
+                disabled=not mine,
+                help=None if mine else "Only whoever started this run may do this.",
+                on_click=_try,
+                args=(action,),
+            )
+        if not mine:
+            _key_box()
+
+
+def _possible(supervisor: Supervisor, run: Run) -> list[tuple[str, str, Callable[[], Any]]]:
+    key = visitor_key()
+
+    def ask(command: str) -> Callable[[], None]:
+        return lambda: _command(supervisor, run, command, key)
+
+    if run.state in WAITING:
+        return [("Leave the queue", "stop", ask("stop"))]
+    if run.state in ACTIVE:
+        pause = ("Resume", "play_arrow", ask("resume"))
+        if run.state != "paused":
+            pause = ("Pause", "pause", ask("pause"))
+        return [pause, ("Stop", "stop", ask("stop")), ("Save", "save", ask("save"))]
+    if run.state in ("stopped", "interrupted"):
+        return [("Go on from the last checkpoint", "resume", lambda: supervisor.go_on(run.id, key))]
+    return []
+
+
+def _command(supervisor: Supervisor, run: Run, command: str, key: str) -> None:
+    """Give the command, and wait a moment so that the page shows it obeyed."""
+    supervisor.command(run.id, command, key)
+    until = time.monotonic() + LONGEST_WAIT
+    while command != "save" and time.monotonic() < until:
+        with supervisor.reading() as db:
+            now = store.get(db, run.id)
+        if now is None or now.state != run.state:
+            return
+        time.sleep(0.05)
+
+
+def _key_box() -> None:
+    with st.popover("Not your run?", icon=":material/key:"):
+        st.text_input(
+            "Key of its starter or of this installation",
+            key="key_box",
+            type="password",
+            on_change=lambda: use_key(st.session_state["key_box"]),
+            help="Every visitor's own key is shown under “Runs”.",
+        )
+
+
+def _start(supervisor: Supervisor, recipe: Recipe | None, watched: str) -> None:
+    if recipe is not None:
+        run_id = _try(lambda: supervisor.start(recipe, watch_for(recipe, watched), visitor_key()))
+        if run_id is not None:
+            st.session_state["run"] = str(run_id)
+            st.session_state["r_follow"] = True
+
+
+def watch_for(recipe: Recipe, watched: str) -> Watch:
+    """Look 50 times at a run of any length, and evaluate 6 times, which takes longer."""
+    return Watch(
+        string=watched,
+        evaluate_every=max(1, recipe.steps // 6),
+        sample_every=max(1, recipe.steps // 50),
+        snapshot_every=max(1, recipe.steps // 50),
+        save_every=max(1, recipe.steps // 10),
+    )
+
+
+def _try(action: Callable[[], Any]) -> Any:
+    """Do it, or keep the sentence that says why not."""
+    try:
+        return action()
+    except ValueError as problem:
+        st.session_state[_SAID] = str(problem)
+        return None

@@ -1,0 +1,58 @@
+"""A run as files to take away."""
+
+import streamlit as st
+
+from core.figures.training_compare import loss_figure
+from core.runs import exports
+from core.runs.supervisor import CHECKPOINT, Supervisor, checkpoint_folder
+from pages.parts.training.scene import Scene
+
+
+def take_away(supervisor: Supervisor, scene: Scene) -> None:
+    """The run as files: curves, recipe, checkpoint, and a script that repeats it."""
+    name = f"run_{scene.run.id}" if scene.run else "recorded_run"
+    view = scene.view
+    figure = loss_figure(
+        view.steps,
+        view.losses,
+        scene.smoothed,
+        name=scene.name,
+        floor=scene.about.get("smoothing_floor"),
+    )
+    with st.container(horizontal=True):
+        _file("Curves (CSV)", lambda: exports.metrics_csv(view), f"{name}.csv", "text/csv")
+        _file(
+            "Figure (HTML)",
+            lambda: figure.to_html(include_plotlyjs=True),
+            f"{name}.html",
+            "text/html",
+        )
+        _file(
+            "Script that repeats it",
+            lambda: exports.script(scene.recipe, scene.watch),
+            "repeat_run.py",
+            "text/x-python",
+        )
+        if scene.run is not None:
+            run = scene.run
+            _file(
+                "Recipe (JSON)",
+                lambda: exports.recipe_json(run),
+                f"{name}.json",
+                "application/json",
+            )
+            file = checkpoint_folder(supervisor.settings, run.id) / CHECKPOINT
+            if file.exists():
+                _file("Checkpoint", file.read_bytes, f"{name}.pt", "application/octet-stream")
+
+
+def _file(label: str, data: "object", file_name: str, mime: str) -> None:
+    st.download_button(
+        label,
+        data=data,
+        file_name=file_name,
+        mime=mime,
+        key=f"take_{file_name}_{label}",
+        on_click="ignore",
+        icon=":material/download:",
+    )

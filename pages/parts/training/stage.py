@@ -1,0 +1,135 @@
+"""The live view: curves, the string being reversed, and the attention maps of one run."""
+
+import time
+
+import streamlit as st
+
+from core.runs.curves import pace
+from core.runs.supervisor import Supervisor
+from pages.parts.training.pictures import letters, loss, maps, small_curves
+from pages.parts.training.recipe_form import taken_away
+from pages.parts.training.scene import Scene, scene_of
+
+QUICK, CALM, NEW_FOR = 0.5, 2.0, 30.0
+
+
+def stage(supervisor: Supervisor, run_id: int | None, *, following: bool) -> None:
+    """Draw the run; while it moves and is followed, draw it again and again."""
+    scene = scene_of(supervisor, run_id)
+    if scene is None:
+        st.info("This run was deleted.")
+        return
+    every = _redraw_every(scene) if following else None
+    st.fragment(_act, run_every=every)(supervisor, run_id, every, _buttons_for(scene))
+
+
+def _redraw_every(scene: Scene) -> float | None:
+    """Seconds between two redraws: often while everything is new, then rarely, never at the end."""
+    if not scene.moving:
+        return None
+    return QUICK if scene.run is None or scene.age < NEW_FOR else CALM
+
+
+def _buttons_for(scene: Scene) -> str:
+    """States that offer the same buttons are one: only a change of this redraws the page."""
+    return "running" if scene.state == "starting" else scene.state
+
+
+def _act(supervisor: Supervisor, run_id: int | None, every: float | None, buttons: str) -> None:
+    alive = every is not None
+    if alive and run_id is not None:
+        supervisor.look(keep_warm=False)
+    scene = scene_of(supervisor, run_id)
+    if scene is None or (alive and (every, buttons) != (_redraw_every(scene), _buttons_for(scene))):
+        st.rerun()
+        return
+    _status(scene)
+    left, right = st.columns([4, 3], gap="medium")
+    with left:
+        curve = st.container()  # above the slider that decides what it shows
+        step = scene.view.last_step if alive else _scrub(scene)
+        with curve:
+            loss(scene, step, alive)
+        small_curves(scene, step, alive)
+    with right:
+        letters(scene, step, alive)
+        maps(scene, step, alive)
+
+
+def _status(scene: Scene) -> None:
+    view, recipe = scene.view, scene.recipe
+    done, last = view.last_step, recipe.steps
+    words = [f"**{_state_words(scene)}**", f"step {done:,} of {last:,}"]
+    if len(view.losses):
+        words.append(f"loss {scene.smoothed[-1]:.3f}")
+    rate = pace(view.steps, view.seconds, last)
+    if rate.steps_per_second:
+        words.append(f"{rate.steps_per_second:,.1f} steps/s")
+    if scene.moving and scene.run and rate.seconds_left is not None:
+        words.append(f"{_duration(rate.seconds_left)} left")
+    if len(view.seconds):
+        words.append(f"{_duration(float(view.seconds[-1]))} of training")
+    st.markdown(" · ".join(words) + f"  \n:small[{' · '.join(_machine_words(scene))}]")
+    if scene.moving:
+        st.progress(min(1.0, done / last))
+    for sentence in taken_away(scene.recipe):
+        st.markdown(f":material/heart_broken: {sentence}")
+    if scene.trouble:
+        st.warning(f"No run can start at the moment. {scene.trouble}")
+    if scene.run and scene.run.error:
+        st.error(scene.run.error, icon=":material/error:")
+
+
+def _state_words(scene: Scene) -> str:
+    if scene.place and not scene.warm:
+        return f"{scene.name}: the training process is loading PyTorch, a few seconds"
+    if scene.place:
+        return f"{scene.name}: queued, place {scene.place}"
+    if scene.run and scene.state in ("running", "paused", "starting") and scene.run.heartbeat:
+        silent = time.time() - scene.run.heartbeat
+        if silent > 5:
+            return f"{scene.name}: {scene.state}, no sign of life for {_duration(silent)}"
+    return f"{scene.name}: {scene.state}" if scene.run else scene.name
+
+
+def _machine_words(scene: Scene) -> list[str]:
+    about, words = scene.about, []
+    if about:
+        count = about["threads"]
+        threads = f", {count} thread{'s' * (count > 1)}" if about["device"] == "cpu" else ""
+        words.append(f"{about['device_name']} ({about['device']}{threads})")
+    vitals = scene.run.vitals if scene.run and scene.moving else {}
+    if vitals.get("memory_bytes"):
+        words.append(f"{vitals['memory_bytes'] / 2**20:,.0f} MiB")
+    if vitals.get("gpu_memory_bytes") is not None:
+        words.append(f"GPU memory {vitals['gpu_memory_bytes'] / 2**20:,.0f} MiB")
+    if vitals.get("utilisation") is not None:
+        words.append(f"{vitals['utilisation']:.0%} of a core")
+    if vitals.get("gpu_utilisation") is not None:
+        words.append(f"GPU {vitals['gpu_utilisation']:.0%} busy")
+    if scene.run and scene.run.dropped:
+        words.append(f"{scene.run.dropped:,} rows lost, because the disk refused them")
+    return words
+
+
+def _scrub(scene: Scene) -> int:
+    """A slider over the recorded snapshots; the step to show, the last one at first."""
+    steps = [step for step, _ in scene.view.trail]
+    if len(steps) < 2:
+        return scene.view.last_step
+    chosen: int = st.select_slider(
+        "Go back to step",
+        steps,
+        value=steps[-1],
+        key=f"scrub_{scene.run.id if scene.run else 'recorded'}_{len(steps)}",
+    )
+    return chosen
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest:02d} s"
+    return f"{minutes // 60} h {minutes % 60:02d} min"

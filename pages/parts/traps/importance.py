@@ -1,0 +1,179 @@
+"""Trap 1: attention received against the effect of ablation, on three models."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from core.alphabet import DEFAULT_SEQUENCE, SequenceError
+from core.figures.traps_rankings import head_agreement, two_rankings
+from core.settings import ASSETS
+from core.traps.importance_toy import toy_importance
+from core.traps.ranking import Importance, ranks, reading
+from pages.parts.controls import sequence_box
+from pages.parts.downloads import show_figure
+from pages.parts.traps.importance_words import (
+    ALL_HEADS,
+    CODE,
+    MEANING,
+    PRINT,
+    PROTEIN,
+    REVERSE,
+    TOY,
+)
+from pages.parts.traps.words import check_link, myth
+
+RECORDED = ASSETS / "recorded_paper_run.pt"
+
+
+@st.fragment
+def show() -> None:
+    """The whole experiment; redrawn alone when one of its own controls changes."""
+    myth(
+        "Attention weights show which residues matter.",
+        "They show where one head gathered from. What matters shows when a residue is taken away.",
+    )
+    check_link({"x_model": ("model", lambda text: text in CODE)})
+    left, middle, right = st.columns([2, 2, 2])
+    with left:
+        sequence = sequence_box().sequence
+    model = middle.selectbox("Model", [TOY, REVERSE, PROTEIN], key="x_model", bind="query-params")
+    hidden = min(6, len(sequence))
+    if model == PROTEIN:
+        hidden = _hidden_place(sequence)
+    try:
+        result = _measured(model or TOY, sequence, hidden)
+    except (SequenceError, ValueError, OSError) as problem:
+        st.info(str(problem))
+        model, result = TOY, toy_importance(DEFAULT_SEQUENCE)
+    with right:
+        head = _choose_head(result)
+    _picture(result, head, CODE[model].format(sequence=sequence, hidden=hidden))
+    with st.expander(
+        "The same on all three models", on_change="rerun", key="x_all", bind="query-params"
+    ) as table:
+        if table.open:
+            _all_models(sequence, hidden)
+
+
+def _hidden_place(sequence: str) -> int:
+    places = [f"{letter}{place}" for place, letter in enumerate(sequence, 1)]
+    check_link({"x_hide": ("hidden residue", lambda text: text in places)})
+    chosen = st.segmented_control(
+        "Residue that the model has to guess",
+        places,
+        default=places[min(6, len(places)) - 1],
+        required=True,
+        key="x_hide",
+        bind="query-params",
+    )
+    return places.index(chosen) + 1 if chosen in places else min(6, len(places))
+
+
+def _choose_head(result: Importance) -> int | None:
+    options = [ALL_HEADS, *result.heads]
+    check_link({"x_head": ("head", lambda text: text in options)})
+    chosen = st.selectbox("Whose attention", options, key="x_head", bind="query-params")
+    return None if chosen not in result.heads else result.heads.index(chosen)
+
+
+def _measured(model: str, sequence: str, hidden: int) -> Importance:
+    if model == REVERSE:
+        return _reverse(sequence)
+    return _protein(sequence, hidden) if model == PROTEIN else toy_importance(sequence)
+
+
+@st.cache_data(max_entries=64, show_spinner="Taking away one letter after the other …")
+def _reverse(sequence: str) -> Importance:
+    from core.training.checkpoint import load_model
+    from core.traps.importance_reverse import reverse_importance
+
+    if not RECORDED.is_file():
+        raise ValueError("There is no trained reverse model here: showing the toy instead.")
+    return reverse_importance(load_model(RECORDED)[0], sequence)
+
+
+@st.cache_data(max_entries=64, show_spinner="Hiding one residue after the other …")
+def _protein(sequence: str, hidden: int) -> Importance:
+    from core.traps.importance_protein import protein_importance
+    from pages.parts.loaded_models import protein_model
+
+    return protein_importance(protein_model("trb-mini"), sequence, hidden)
+
+
+def _picture(result: Importance, head: int | None, code: str) -> None:
+    received, rho = result.received(head), result.correlation(head)
+    agreement = "cannot be ranked" if np.isnan(rho) else f"ρ = {rho:+.2f}"
+    words = reading(result, head)
+    st.markdown(f"#### Rank correlation {agreement}\n{words}")
+    places = ranks(received), ranks(result.effect)
+    show_figure(
+        two_rankings(
+            result.names,
+            received,
+            result.effect,
+            *places,
+            effect_title=f"Effect of taking it away ({result.effect_unit})",
+        ),
+        key="traps_importance",
+        alt=f"{result.model}: attention received and effect of ablation for "
+        f"{len(result.names)} residues. {words} Rank correlation {agreement}.",
+        table=lambda: pd.DataFrame(
+            {
+                "residue": result.names,
+                "attention_received": received,
+                "rank_by_attention": places[0],
+                "effect": result.effect,
+                "rank_by_effect": places[1],
+            }
+        ),
+        code=code + PRINT.format(head=head if head is not None else ""),
+    )
+    st.caption(
+        f"{MEANING[result.model]} Numbers on the bars are ranks. Rank correlation: 1 = same "
+        "order, 0 = unrelated, −1 = opposite order (Spearman)."
+    )
+    _all_heads(result)
+
+
+def _all_heads(result: Importance) -> None:
+    each = result.head_correlations()
+    known = each[~np.isnan(each)]
+    if not len(known):
+        return
+    best = result.heads[int(np.nanargmax(each))]
+    words = (
+        f"Single heads of this model: from {known.min():+.2f} to {known.max():+.2f} "
+        f"({(known < 0).sum()} of {len(known)} point the wrong way). Which head would you have "
+        f"shown? {best} agrees best here, and nothing but the ablation told you so."
+    )
+    st.markdown(words)
+    show_figure(
+        head_agreement(result.heads, each),
+        key="traps_heads",
+        alt=words,
+        table=lambda: pd.DataFrame({"head": result.heads, "rank_correlation": each}),
+    )
+
+
+def _all_models(sequence: str, hidden: int) -> None:
+    rows = []
+    for model in (TOY, REVERSE, PROTEIN):
+        try:
+            rows.append(_summary(_measured(model, sequence, hidden)))
+        except (SequenceError, ValueError, OSError) as problem:
+            st.caption(f"{model}: {problem}")
+    st.dataframe(pd.DataFrame(rows), hide_index=True)
+
+
+def _summary(result: Importance) -> dict[str, object]:
+    each = result.head_correlations()
+    known = each[~np.isnan(each)]
+    return {
+        "Model": result.model,
+        "Most attended": result.names[int(np.argmax(result.received()))],
+        "Matters most": result.names[int(np.argmax(result.effect))],
+        "ρ, mean of heads": round(result.correlation(), 2),
+        "ρ, worst head": round(float(known.min()), 2) if len(known) else None,
+        "ρ, best head": round(float(known.max()), 2) if len(known) else None,
+        "Heads that point the wrong way": f"{(known < 0).sum()} of {len(known)}",
+    }

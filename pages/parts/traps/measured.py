@@ -1,0 +1,143 @@
+"""Why Transformers, and what they cost: forgetting and cost, both measured on the spot."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from core.figures.traps_growth import cost, fading
+from core.traps import cost as cost_of_attention
+from pages.parts.downloads import show_figure
+from pages.parts.traps.words import check_link, percent
+
+if TYPE_CHECKING:
+    from core.traps.influence import Influence
+
+FORGETTING_CODE = """\
+from core.traps.influence import measure
+
+for found in measure():
+    print(found.network, found.length, found.share)
+"""
+COST_CODE = """\
+from core.traps.cost import growth, measure
+
+measurements = list(measure())
+for m in measurements:
+    print(m.length, m.pairs, m.seconds, m.megabytes)
+print("per doubling of length:", growth(measurements))
+"""
+
+
+@st.fragment
+def show_forgetting() -> None:
+    """Recurrent networks against attention: the first letter's share at the end."""
+    st.markdown(
+        "A recurrent network reads one letter at a time and passes a memory on: step 13 waits "
+        "for step 12. Attention connects every letter to every other at once."
+    )
+    if "_traps_influence" not in st.session_state:
+        st.session_state["_traps_influence"] = _measure_influence()
+    found: list[Influence] = st.session_state["_traps_influence"]
+    lengths = sorted({item.length for item in found})
+    shares = {
+        network: [item.share for item in found if item.network == network]
+        for network in dict.fromkeys(item.network for item in found)
+    }
+    check_link({"x_length": ("length", lambda text: text in map(str, lengths))})
+    chosen = st.select_slider("Length", lengths, 13, key="x_length", bind="query-params")
+    at = lengths.index(chosen)
+    attention = shares["Attention"][at]
+    rest = {name: values[at] for name, values in shares.items() if name != "Attention"}
+    words = (
+        f"With attention the first of {chosen} letters still makes {percent(attention, 1)} of all "
+        f"influence on the last output (an equal share would be {percent(1 / chosen, 1)}). "
+        + ", ".join(f"{name}: {_tiny(share)}" for name, share in rest.items())
+        + "."
+    )
+    st.markdown(f"#### {percent(attention, 1)} against {_tiny(rest['RNN'])} in an RNN\n{words}")
+    show_figure(
+        fading(lengths, shares),
+        key="traps_forgetting",
+        alt=f"Share of the first letter against length, {lengths[0]} to {lengths[-1]}. {words}",
+        table=lambda: pd.DataFrame(shares, index=pd.Index(lengths, name="length")).reset_index(),
+        code=FORGETTING_CODE,
+    )
+    seconds = {item.network: item.seconds for item in found if item.length == chosen}
+    st.caption(
+        f"One sequence of {chosen} letters takes {1000 * seconds['RNN']:.2f} ms in the RNN, "
+        f"{chosen} steps one after the other, and {1000 * seconds['Attention']:.2f} ms with "
+        "attention, one step (best of 3, here and now). Influence: gradient of the last output on "
+        "each letter's vector, width 32, first weights, geometric mean of 20 random inputs; "
+        "shares below 10⁻¹² are drawn at the floor."
+    )
+
+
+def _measure_influence() -> "list[Influence]":
+    bar, found = st.progress(0.0, "Loading PyTorch …"), []
+    from core.traps.influence import LENGTHS, NETWORKS, measure
+
+    expected = len(LENGTHS) * len(NETWORKS)
+    for item in measure():
+        found.append(item)
+        bar.progress(len(found) / expected, f"{item.network}, {item.length} letters")
+    bar.empty()
+    return found
+
+
+def _tiny(share: float) -> str:
+    if share >= 1e-3:
+        return percent(share, 1)
+    exponent = int(np.floor(np.log10(share)))
+    raised = str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"{share / 10.0**exponent:.0f}·10{raised}"
+
+
+@st.fragment
+def show_cost() -> None:
+    """Time and memory of one attention head against length."""
+    st.markdown(
+        "The price of connecting everything: the number of pairs grows with the square of the "
+        "length. This is one head of width 64, run on this machine as you opened the page."
+    )
+    again = st.button("Measure again", icon=":material/refresh:")
+    if again or "_traps_cost" not in st.session_state:
+        st.session_state["_traps_cost"] = _measure_cost()
+    measured: list[cost_of_attention.Measurement] = st.session_state["_traps_cost"]
+    time_factor, memory_factor = cost_of_attention.growth(measured)
+    longest = measured[-1]
+    words = (
+        f"{longest.length:,} letters make {longest.pairs:,} pairs, {1000 * longest.seconds:.0f} ms "
+        f"and {longest.megabytes:.0f} MB per head. The 13 letters of a CDR3 make {13**2} pairs, a "
+        f"protein of 1,000 residues {1000**2:,}, in every head of every layer."
+    )
+    st.markdown(
+        f"#### Twice the length: {time_factor:.1f} times the time, {memory_factor:.1f} times the "
+        f"memory\n{words}"
+    )
+    lengths = [m.length for m in measured]
+    curve = np.geomspace(lengths[0], lengths[-1], 30).tolist()
+    show_figure(
+        cost(
+            lengths,
+            [m.seconds for m in measured],
+            [m.megabytes for m in measured],
+            curve,
+            cost_of_attention.quadratic(measured, curve),
+        ),
+        key="traps_cost",
+        alt=f"Time and memory of attention against length, with a quadratic. {words}",
+        table=lambda: pd.DataFrame(measured),
+        code=COST_CODE,
+    )
+
+
+def _measure_cost() -> list[cost_of_attention.Measurement]:
+    bar, measured = st.progress(0.0, "Measuring …"), []
+    for item in cost_of_attention.measure():
+        measured.append(item)
+        done = len(measured) / len(cost_of_attention.LENGTHS)
+        bar.progress(done, f"{item.length:,} letters: {1000 * item.seconds:.1f} ms")
+    bar.empty()
+    return measured
