@@ -164,7 +164,13 @@ def _floor_line(floor: float) -> dict[str, Any]:
     return {
         # Data of its own, or the rule would be drawn once for every step.
         "data": {"values": [{}]},
-        "mark": {"type": "rule", "strokeDash": [6, 4], "color": ORANGE, "strokeWidth": 2},
+        "mark": {
+            "type": "rule",
+            "strokeDash": [6, 4],
+            "color": ORANGE,
+            "strokeWidth": 2,
+            "aria": False,  # the caption names the floor in words
+        },
         "encoding": {"y": {"datum": floor}, "x": None},
     }
 
@@ -172,7 +178,7 @@ def _floor_line(floor: float) -> dict[str, Any]:
 def _marker(step: int) -> dict[str, Any]:
     return {
         "data": {"values": [{}]},
-        "mark": {"type": "rule", "color": GREY, "strokeWidth": 2},
+        "mark": {"type": "rule", "color": GREY, "strokeWidth": 2, "aria": False},
         "encoding": {"x": {"datum": step}},
     }
 

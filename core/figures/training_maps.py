@@ -121,7 +121,13 @@ def antidiagonal_chart(
             },
             {
                 "data": {"values": [{}]},
-                "mark": {"type": "rule", "strokeDash": [6, 4], "strokeWidth": 1.5, "color": "gray"},
+                "mark": {
+                    "type": "rule",
+                    "strokeDash": [6, 4],
+                    "strokeWidth": 1.5,
+                    "color": "gray",
+                    "aria": False,
+                },
                 "encoding": {"y": {"datum": published}},
             },
         ],

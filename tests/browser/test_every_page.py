@@ -1,7 +1,8 @@
 """Every page by its own URL on a server that nobody has opened, in a real browser."""
 
 import pytest
-from playwright.sync_api import Page, expect
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
 
 from pages.parts.frame import ROOMS
 
@@ -23,6 +24,27 @@ def test_a_deep_link_on_a_fresh_server_shows_the_page_in_its_frame(app_url, page
     expect(page.get_by_test_id("stStatusWidget")).to_have_count(0, timeout=90_000)
     expect(page.get_by_test_id("stException")).to_have_count(0)
     assert problems == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.name)
+def test_axe_finds_no_serious_violation(app_url, browser: Browser, room, scheme):
+    page = browser.new_page(color_scheme=scheme, viewport={"width": 1280, "height": 900})
+    page.goto(f"{app_url}/{'' if room.name == 'home' else room.name}")
+    expect(page.get_by_role("heading", level=1, name=room.title)).to_be_visible(timeout=60_000)
+    # The recorded run plays at first; a page counts once it has come to rest.
+    expect(page.get_by_test_id("stApp")).to_have_attribute(
+        "data-test-script-state", "notRunning", timeout=90_000
+    )
+    expect(page.locator("[data-stale=true]")).to_have_count(0, timeout=30_000)
+    found = Axe().run(page).response["violations"]
+    page.close()
+    serious = [
+        (violation["id"], [node["html"][:200] for node in violation["nodes"]])
+        for violation in found
+        if violation["impact"] in {"serious", "critical"}
+    ]
+    assert serious == []
 
 
 def _is_error(message) -> bool:

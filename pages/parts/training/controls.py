@@ -24,7 +24,6 @@ def start_bar(supervisor: Supervisor, watched: str) -> None:
         recipe = recipe_form()
         st.button(
             "Start",
-            type="primary",
             icon=":material/play_arrow:",
             key="start_run",
             disabled=recipe is None or supervisor.settings.max_running < 1,

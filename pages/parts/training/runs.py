@@ -77,7 +77,7 @@ def _change(supervisor: Supervisor, run: Run) -> None:
 @st.dialog("Delete this run?")
 def _confirm_deletion(supervisor: Supervisor, run: Run) -> None:
     st.markdown(f"Run {run.id} with its curves, maps and checkpoints. There is no way back.")
-    if st.button("Delete it", type="primary", key="really_delete"):
+    if st.button("Delete it", key="really_delete"):
         _or_say(lambda: supervisor.delete(run.id, visitor_key()))
 
 

@@ -121,7 +121,6 @@ def _start_bar(supervisor: Supervisor, alphabet: Alphabet, run: Run | None) -> N
         if run is None or run.is_over:
             st.button(
                 f"Train it to reverse {_things(alphabet)}",
-                type="primary",
                 icon=":material/play_arrow:",
                 on_click=_start,
                 args=(supervisor, alphabet),
