@@ -126,8 +126,12 @@ def _normalise(text: str, notes: list[str]) -> str:
             f"There are {len(headers)} FASTA records here and this box reads one: keep one."
         )
     if headers:
+        lines = [line for line in lines if line not in headers]
         notes.append("The FASTA header line was left out.")
-        lines = [line for line in lines if line not in headers] or _after_header(headers[0])
+        # A one-line box turns pasted line breaks into spaces; a line break rules that out.
+        if not lines and not text.endswith(("\n", "\r")) and len(headers[0].split()) > 1:
+            lines = headers[0].split()[-1:]
+            notes[-1] = f"Only the last word of the FASTA line was read: {lines[0][:60]}."
     joined = "\n".join(lines).strip()
     compact = "".join(joined.split())
     if compact != joined:
@@ -141,11 +145,6 @@ def _normalise(text: str, notes: list[str]) -> str:
         notes.append("The final * (stop codon) was left out.")
         compact = compact[:-1]
     return compact
-
-
-def _after_header(line: str) -> list[str]:
-    """The last word of a one-line record: a one-line box turns pasted line breaks into spaces."""
-    return line.split()[-1:] if len(line.split()) > 1 else []
 
 
 def _foreign_letter(letter: str, position: int, letters: str) -> SequenceError:

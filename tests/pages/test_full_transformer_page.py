@@ -393,11 +393,6 @@ def test_numbers_of_untrained_cross_attention(opened) -> None:
     assert expected in words(app)
 
 
-recorded = pytest.mark.skipif(
-    not (ASSETS / "recorded_paper_run.pt").is_file(), reason="the recorded run's weights are absent"
-)
-
-
 def recorded_model() -> Transformer:
     content = torch.load(ASSETS / "recorded_paper_run.pt", weights_only=True, map_location="cpu")
     model = Transformer(23, 23, 64, 4, 256, 2, 0.1, 18)
@@ -405,7 +400,6 @@ def recorded_model() -> Transformer:
     return model.eval()
 
 
-@recorded
 def test_numbers_of_trained_cross_attention(opened) -> None:
     app = opened(f_part="Cross-attention", f_cross="Trained run", f_tlayer="2", f_thead="1")
     model, trace = recorded_model(), Trace()
@@ -424,7 +418,6 @@ def test_numbers_of_trained_cross_attention(opened) -> None:
 # Decoding.
 
 
-@recorded
 @pytest.mark.parametrize("width", [1, 3])
 def test_numbers_of_a_decoding_step(opened, width: int) -> None:
     app = opened(f_part="Decoding", f_beam=str(width), f_step="4")
@@ -449,7 +442,6 @@ def test_numbers_of_a_decoding_step(opened, width: int) -> None:
     assert f"{SEQUENCE} → FYQEYSSRISSAC**, exactly reversed." in words(app)
 
 
-@recorded
 def test_walking_with_the_buttons(opened) -> None:
     app = opened(f_part="Decoding")
     for step in (2, 3):
@@ -480,7 +472,6 @@ def test_parity_table_is_within_rounding_and_can_be_drawn_again(opened) -> None:
     assert list(second["float32"]) != list(first["float32"])
 
 
-@recorded
 def test_a_finished_run_can_be_chosen_and_a_damaged_file_is_named(opened, monkeypatch) -> None:
     from core.runs import store
     from core.runs.supervisor import Supervisor, checkpoint_folder
@@ -528,7 +519,6 @@ def test_the_first_screen_does_not_load_torch() -> None:
 # What leaves a box.
 
 
-@recorded
 def test_numbers_that_leave_a_box(opened) -> None:
     app = opened(f_flow="true", f_box="Cross-attention", f_fl="1")
     model = recorded_model()
