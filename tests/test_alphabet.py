@@ -25,7 +25,7 @@ def test_a_clean_sequence_passes_without_notes():
     [
         ("cassirssyeqyf", "upper case"),
         (">sp|x|receptor beta\nCASSIR\nSSYEQYF", "FASTA header"),
-        (">receptor beta CASSIRSSYEQYF", "FASTA header"),
+        (">receptor beta CASSIRSSYEQYF", "last word of the FASTA line"),
         ("CASS IRSS YEQYF", "White space"),
         ("CASSIRSSYEQYF*", "stop codon"),
         ("\ufeffCASSIRSSYEQYf", "upper case"),
