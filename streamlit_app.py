@@ -5,7 +5,9 @@ Run with `streamlit run streamlit_app.py`.
 
 import streamlit as st
 
+from core.settings import ASSETS
 from pages.parts.frame import navigate
 
-st.set_page_config(page_title="One Receptor", page_icon=":material/genetics:", layout="wide")
+# A file of our own: Streamlit fetches Material icons for the tab from the internet.
+st.set_page_config(page_title="One Receptor", page_icon=ASSETS / "icon.png", layout="wide")
 navigate().run()

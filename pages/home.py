@@ -64,7 +64,7 @@ def headlines() -> dict[str, Headline]:
         ),
         "esm": Headline(
             f"{len(written)} of {len(chain.cdr3_positions)}",
-            "letters of this CDR3 can be read off the germline genes; can a model guess the rest?",
+            "letters of this CDR3 are germline-encodable; can a model guess the others?",
         ),
         "traps": Headline(
             f"{ffn} : {attention}",
@@ -105,7 +105,8 @@ st.markdown(
     f"A T-cell receptor meets an influenza peptide with a loop of {len(DEFAULT_SEQUENCE)} letters, "
     f"**{DEFAULT_SEQUENCE}**, its CDR3. This one loop explains the Transformer here: first with "
     "weights set by hand, then as the full architecture, trained before your eyes, and as a "
-    "protein language model. Every number is computed as you look, or labelled “published”."
+    "protein language model. Every number comes from the code that runs here, or is labelled "
+    "“published”."
 )
 sequence_picture()
 cards()

@@ -115,7 +115,7 @@ def antidiagonal_chart(
                 "encoding": {**_share_by_step(last), "strokeDash": _by_layer(dashes=True)},
             },
             {
-                "mark": {"type": "text", "align": "right", "dy": -9, "fontWeight": "bold"},
+                "mark": {"type": "text", "align": "right", "dy": 14, "fontWeight": "bold"},
                 "transform": [{"filter": "datum.name !== null"}],
                 "encoding": {**_share_by_step(last), "text": {"field": "name"}},
             },

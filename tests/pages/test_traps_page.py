@@ -223,3 +223,10 @@ def test_a_finished_run_shows_what_it_reached(open_page, queued):
     assert not app.exception
     assert "997 of 1,000 held-out strings reversed exactly" in words(app)
     assert "13 of 13 letters in place" in app.get("vega_lite_chart")[1].proto.alt
+
+
+@pytest.mark.parametrize("asked", ["99999", "abc", "1" * 40])
+def test_a_run_that_does_not_exist_is_named(open_page, asked) -> None:
+    app = open_page("traps", x="Any tokens", x_run=asked)
+    assert not app.exception
+    assert any("(x_run=" in warning.value for warning in app.warning)

@@ -40,7 +40,6 @@ def show() -> None:
     check_link(
         {
             "x_abc": ("alphabet", lambda text: text in names),
-            "x_run": ("run", lambda text: _run_number(text) is not None),
         }
     )
     chosen = st.segmented_control(
@@ -49,6 +48,8 @@ def show() -> None:
     alphabet = _own() if chosen == OWN else ALPHABETS[names.index(chosen or names[1])]
     supervisor = Supervisor(read_settings())
     run = _run_of(supervisor, alphabet)
+    mine = st.session_state[_RUN].values()
+    check_link({"x_run": ("run", lambda text: run is not None or _run_number(text) in mine)})
     _start_bar(supervisor, alphabet, run)
     if run is None:
         _shares(alphabet)
