@@ -39,11 +39,11 @@ def chain_from(options: argparse.Namespace) -> Chain:
     parts = (options.v, options.cdr3, options.j)
     try:
         if options.chain is not None:
-            if any(parts):
+            if any(part is not None for part in parts):
                 raise BadInput("Give either --chain or --v, --cdr3 and --j.")
             chain = from_sequence(options.chain, species=species_name(options.species))
-        elif any(parts):
-            if not all(parts):
+        elif any(part is not None for part in parts):
+            if None in parts:
                 raise BadInput("A receptor needs all three: --v, --cdr3 and --j.")
             chain = assemble(
                 *parts,
@@ -53,6 +53,7 @@ def chain_from(options: argparse.Namespace) -> Chain:
             )
         else:
             chain = default_chain()
+            say(f"No receptor was given: the default one is used, {chain.name}.")
     except ValueError as problem:
         raise BadInput(str(problem)) from problem
     for note in chain.notes:

@@ -32,6 +32,7 @@ def test_scan_writes_the_contract(tmp_path, capsys, published):
     captured = capsys.readouterr()
     assert captured.out == ""
     assert "TRBV19*01 is assumed" in captured.err
+    assert "No receptor was given" not in captured.err
     assert "mean p(true) 0.973" in captured.err
 
 
@@ -42,6 +43,7 @@ def test_guess_prints_one_row(capsys):
     assert (row["position"], row["residue"], row["region"]) == ("115", "R", "CDR3")
     assert float(row["p_true"]) == pytest.approx(0.12, abs=0.005)
     assert "TRB-mini, not ESM-2 at R115" in captured.err
+    assert "No receptor was given: the default one is used, TRBV19 CASS" in captured.err
     assert main(["guess", "--position", "115", "--temperature", "5"]) == 0
     (warm,) = csv.DictReader(io.StringIO(capsys.readouterr().out))
     assert float(warm["entropy_bits"]) > float(row["entropy_bits"])
@@ -64,6 +66,11 @@ def test_a_pasted_chain(capsys):
         ("guess", "--position", "3", "--model", "esm3"),
         ("guess", "--position", "3", "--temperature", "0"),
         ("scan", "--v", "TRBV19"),
+        ("scan", "--v", "", "--cdr3", "", "--j", ""),
+        ("scan", "--v", "TRBV19", "--cdr3", "", "--j", "TRBJ2-7"),
+        ("scan", "--cdr3", ""),
+        ("scan", "--chain", ""),
+        ("scan", "--chain", "ACD", "--v", ""),
         ("scan", "--v", "TRBV99", "--cdr3", "CASSF", "--j", "TRBJ2-7"),
         ("scan", "--v", "TRBV19", "--cdr3", "ASSIRSSYEQY", "--j", "TRBJ2-7"),
         ("scan", "--chain", "ACD<pad>"),
