@@ -2,10 +2,13 @@
 
 In: a precision. Out: the largest absolute difference of each pair, by name. Attention is taken
 by its explicit formula, not by the kernel that torch uses too, so that a comparison means
-something. `python -m core.parity` prints all of them as one JSON object.
+something. `python -m core.parity` prints all of them as one JSON object on one line; exit status
+0 within the tolerances, 1 above one of them (said on standard error), 2 bad input.
 """
 
+import argparse
 import json
+import sys
 from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
@@ -28,6 +31,7 @@ D_MODEL, HEADS_COUNT, D_FF = 64, 8, 256
 BATCH, LENGTH, MEMORY_LENGTH, PADDED = 2, 10, 7, 3
 Module = TypeVar("Module", bound=nn.Module)
 DTYPES = {"float32": torch.float32, "float64": torch.float64}
+TOLERANCES = {"float32": 1e-5, "float64": 1e-10}
 
 
 def differences(dtype: str, seed: int = 0) -> dict[str, float]:
@@ -198,5 +202,27 @@ def _torch_toy_layer(weights: BlockWeights) -> nn.TransformerEncoderLayer:
     return layer
 
 
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command; the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m core.parity", description=__doc__)
+    parser.parse_args(arguments)
+    found = all_differences()
+    print(json.dumps(found))
+    too_large = _too_large(found)
+    for sentence in too_large:
+        print(sentence, file=sys.stderr)
+    return 1 if too_large else 0
+
+
+def _too_large(found: dict[str, dict[str, float]]) -> list[str]:
+    """A sentence for every difference above the tolerance of its precision."""
+    return [
+        f"{name} differs by {value:.1e} in {dtype}, more than {TOLERANCES[dtype]:.0e}."
+        for dtype, values in found.items()
+        for name, value in values.items()
+        if not value <= TOLERANCES[dtype]  # so that NaN counts as too large
+    ]
+
+
 if __name__ == "__main__":
-    print(json.dumps(all_differences(), indent=2))
+    sys.exit(main())

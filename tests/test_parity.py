@@ -72,6 +72,29 @@ def test_the_command_prints_one_json_object() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "core.parity"], capture_output=True, text=True, check=True
     )
+    assert done.stdout.count("\n") == 1
     printed = json.loads(done.stdout)
     assert set(printed) == {"float32", "float64"}
     assert set(printed["float64"]) == set(parity.differences("float64"))
+
+
+@pytest.mark.parametrize("value", [1e-9, float("nan")])
+def test_a_difference_above_the_tolerance_is_status_1(
+    value: float, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = {"float32": {"a": 1e-9}, "float64": {"a": 0.0, "b": value}}
+    monkeypatch.setattr(parity, "all_differences", lambda: found)
+    assert parity.main([]) == 1
+    captured = capsys.readouterr()
+    assert set(json.loads(captured.out)) == {"float32", "float64"}
+    assert captured.err == f"b differs by {value:.1e} in float64, more than 1e-10.\n"
+
+
+@pytest.mark.parametrize(("argument", "status"), [("--bogus", 2), ("--help", 0)])
+def test_arguments_are_parsed_before_anything_runs(
+    argument: str, status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parity, "all_differences", pytest.fail)
+    with pytest.raises(SystemExit) as stopped:
+        parity.main([argument])
+    assert stopped.value.code == status
