@@ -122,7 +122,8 @@ def _unknown_gene(text: str, kind: str, species: str, symbol: str | None) -> Rec
         return ReceptorError(f"“{text}” is {symbol}, and a {kind} gene is wanted here.")
     names = sorted({a.partition("*")[0] for a in alleles(kind, species)})
     near = difflib.get_close_matches(text.upper().partition("*")[0], names, 3, 0.5)
-    advice = f"near ones are {', '.join(near)}" if near else f"write it like {names[-1]}"
+    example = f"write it like TRB{kind}{_example(kind)}"
+    advice = f"near ones are {', '.join(near)}" if near else example
     if "*" in text:
         advice = f"the gene or this allele of it does not exist; {advice}"
     return ReceptorError(f"“{text}” is not a {where} T-cell receptor {kind} gene: {advice}.")

@@ -41,6 +41,8 @@ def test_everything_assumed_about_a_gene_is_said():
     [
         ("", "V", "gene is missing"),
         ("TRBV99", "V", "near ones are TRBV9"),
+        ("rubbish", "V", "write it like TRBV19[.]"),
+        ("rubbish", "J", "write it like TRBJ2-7[.]"),
         ("TRBV19*99", "V", "this allele of it does not exist"),
         ("TRBJ2-7", "V", "is TRBJ2-7, and a V gene is wanted"),
         ("TRBV1", "V", "pseudogene"),
