@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from core.runs import store
+from core.runs import history, store
 from core.runs.control import Wishes
 from core.runs.database import opened
 from core.runs.processes import Identity
@@ -35,16 +35,24 @@ class OneRun:
     def to_its_end(self) -> None:
         """Train, and write how it ended; nothing that goes wrong leaves this function."""
         try:
-            resume = self._file if self._file.exists() else None
-            training = Training(
-                self._run.recipe, watch=self._run.watch, resume=resume, save_to=self._file
-            )
-            state, error = self.follow(training)
+            state, error = self._train()
         except Exception as problem:
             traceback.print_exc()
             state, error = "failed", f"{type(problem).__name__}: {problem}"
         self._recorder.close()
         self._write_end(state, error)
+
+    def _train(self) -> tuple[str, str | None]:
+        resume = self._file if self._file.exists() else None
+        if resume is None and self._has_rows():
+            # From step 1 it would write over what was recorded.
+            return "interrupted", "Its checkpoint is gone; what was recorded is kept."
+        run = self._run
+        return self.follow(Training(run.recipe, watch=run.watch, resume=resume, save_to=self._file))
+
+    def _has_rows(self) -> bool:
+        with opened(self._path) as db:
+            return history.last_step(db, self._run.id) > 0
 
     def follow(self, training: Training) -> tuple[str, str | None]:
         """Hand every event to the recorder and obey between two; state and error at the end."""

@@ -14,6 +14,7 @@ from core.training.recipe import Recipe, Watch
 
 WAITING = ("queued",)
 ACTIVE = ("starting", "running", "paused")
+CUT_SHORT = ("stopped", "interrupted")
 ENDED = ("finished", "stopped", "failed", "interrupted")
 STATES = WAITING + ACTIVE + ENDED
 

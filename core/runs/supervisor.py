@@ -17,11 +17,12 @@ from pathlib import Path
 from core.runs import commands, pool, store
 from core.runs.database import FILE_NAME, opened
 from core.runs.processes import Identity, is_alive, own_identity
-from core.runs.run import ACTIVE, WAITING, Run
+from core.runs.run import ACTIVE, CUT_SHORT, WAITING, Run
 from core.settings import Settings
 from core.training.recipe import Recipe, Watch, check_watched
 
 CHECKPOINT = "last.pt"
+NO_CHECKPOINT = "No checkpoint was saved before it ended; start a new run with the same settings."
 SILENT_TOO_LONG = 30.0
 ASK_AGAIN_AFTER, FORCE_AFTER = 5.0, 10.0
 MOST_STARTED_WAITING = 3
@@ -77,12 +78,22 @@ class Supervisor:
             commands.ask(db, run_id, command)
 
     def go_on(self, run_id: int, key: str) -> None:
-        """Queue an interrupted or stopped run again; it goes on from its last checkpoint."""
+        """Queue an interrupted or stopped run again; it goes on from its last checkpoint.
+
+        Raises ValueError without one: it would begin anew, over what was recorded.
+        """
         with opened(self.path) as db:
             run = self._mine(db, run_id, key)
+            if self.lacks_checkpoint(run):
+                raise ValueError(NO_CHECKPOINT)
             if not store.queue_again(db, run_id, own_identity()):
                 raise ValueError(f"This run is {run.state}; only a stopped one can go on.")
             self._hand_out(db)
+
+    def lacks_checkpoint(self, run: Run) -> bool:
+        """Whether the run was cut short with nothing saved that it could go on from."""
+        file = checkpoint_folder(self.settings, run.id) / CHECKPOINT
+        return run.state in CUT_SHORT and not file.exists()
 
     def rename(self, run_id: int, name: str, key: str) -> None:
         with opened(self.path) as db:
@@ -182,10 +193,10 @@ def _is_gone(process: Identity, last_sign: float | None) -> bool:
 
 def _why_interrupted(run: Run) -> str:
     if run.server is not None and is_alive(run.server) is not True:
-        return "The server or the machine went away; what was recorded and saved is kept."
+        return "The server or the machine went away; what was recorded is kept."
     return (
         "The training process ended without a word: killed, or out of memory. What was recorded "
-        "and saved is kept."
+        "is kept."
     )
 
 

@@ -11,6 +11,7 @@ from core.runs import commands, history, store
 from core.runs.database import FILE_NAME, connect
 from core.runs.processes import own_identity
 from core.runs.run import ACTIVE
+from core.runs.supervisor import CHECKPOINT, checkpoint_folder
 from core.settings import REPOSITORY, read_settings
 from core.training.events import Evaluated, Sampled, StepDone
 from core.training.recipe import PAPER, SPRINT, Watch
@@ -154,6 +155,9 @@ def test_the_owner_key_opens_every_run_and_stays_entered(open_page, db, monkeypa
 
 def test_an_interrupted_run_says_why_and_can_go_on(open_page, db):
     run_id = add(db, owner=store.owner_hash("starter"))
+    file = checkpoint_folder(read_settings(), run_id) / CHECKPOINT
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.touch()
     store.move(db, run_id, "interrupted", come_from=ACTIVE, error="The server went away.")
     app = open_page("training", run=str(run_id))
     app.session_state["_visitor_key"] = "starter"
@@ -161,6 +165,13 @@ def test_an_interrupted_run_says_why_and_can_go_on(open_page, db):
     assert any("The server went away." in error.value for error in app.error)
     button(app, "Go on from the last checkpoint").click().run()
     assert store.get(db, run_id).state == "queued"
+
+
+def test_a_run_without_a_checkpoint_offers_no_going_on(open_page, db):
+    run_id = add(db, state="interrupted")
+    app = open_page("training", run=str(run_id))
+    assert "No checkpoint was saved before it ended" in words(app)
+    assert not any("checkpoint" in button.label for button in app.button)
 
 
 def test_a_name_is_text_and_nothing_else(open_page, db):

@@ -105,3 +105,19 @@ def test_a_damaged_checkpoint_fails_the_run_in_words_and_nothing_else(
     run = store.get(db, claimed.id)
     assert run.state == "failed"
     assert "cannot be read as a checkpoint" in run.error
+
+
+def test_a_checkpoint_that_went_missing_costs_no_rows(db, claimed, one_run, tmp_path):
+    wishes = Wishes()
+    one_run(wishes, 13, lambda: wishes.take("stop")).to_its_end()
+    (tmp_path / "last.pt").unlink()
+    store.queue_again(db, claimed.id, None)
+    store.claim_next(db, own_identity(), max_running=1)
+    one_run(Wishes()).to_its_end()
+    run = store.get(db, claimed.id)
+    assert (run.state, run.error) == (
+        "interrupted",
+        "Its checkpoint is gone; what was recorded is kept.",
+    )
+    assert history.last_step(db, claimed.id) == 13
+    assert run.rewinds == 0

@@ -4,9 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from core.runs import store
+from core.runs import history, store
 from core.runs.processes import Identity, own_identity
-from core.runs.supervisor import NotAllowed, Supervisor, checkpoint_folder
+from core.runs.run import ACTIVE
+from core.runs.supervisor import CHECKPOINT, NotAllowed, Supervisor, checkpoint_folder
+from core.training.events import StepDone
 from core.training.recipe import PAPER, SPRINT, Watch
 
 
@@ -109,6 +111,20 @@ def test_a_run_queued_by_a_server_that_is_gone_is_interrupted(supervisor, run_id
     db.execute("UPDATE runs SET server = ?", (gone.to_text(),))
     supervisor.look()
     assert store.get(db, run_id).state == "interrupted"
+
+
+def test_a_run_goes_on_only_from_a_checkpoint(supervisor, run_id, db):
+    store.claim_next(db, own_identity(), max_running=1)
+    history.record(db, run_id, StepDone(1, 3.0, 1e-3, 1.0, 0.1))
+    store.move(db, run_id, "interrupted", come_from=ACTIVE)
+    with pytest.raises(ValueError, match="No checkpoint was saved before it ended"):
+        supervisor.go_on(run_id, "starter's key")
+    assert store.get(db, run_id).state == "interrupted"
+    assert history.last_step(db, run_id) == 1
+
+    file = checkpoint_folder(supervisor.settings, run_id) / CHECKPOINT
+    file.parent.mkdir(parents=True)
+    file.touch()
     supervisor.go_on(run_id, "starter's key")
     assert store.get(db, run_id).state == "queued"
 

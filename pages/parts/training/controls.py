@@ -7,8 +7,8 @@ from typing import Any
 import streamlit as st
 
 from core.runs import store
-from core.runs.run import ACTIVE, WAITING, Run
-from core.runs.supervisor import Supervisor
+from core.runs.run import ACTIVE, CUT_SHORT, WAITING, Run
+from core.runs.supervisor import NO_CHECKPOINT, Supervisor
 from core.training.recipe import Recipe, Watch
 from pages.parts.training.recipe_form import recipe_form
 from pages.parts.training.scene import play_again
@@ -58,6 +58,8 @@ def steering(supervisor: Supervisor, run: Run | None) -> None:
             )
         if not mine:
             _key_box()
+    if supervisor.lacks_checkpoint(run):
+        st.caption(NO_CHECKPOINT)
 
 
 def _possible(supervisor: Supervisor, run: Run) -> list[tuple[str, str, Callable[[], Any]]]:
@@ -73,7 +75,7 @@ def _possible(supervisor: Supervisor, run: Run) -> list[tuple[str, str, Callable
         if run.state != "paused":
             pause = ("Pause", "pause", ask("pause"))
         return [pause, ("Stop", "stop", ask("stop")), ("Save", "save", ask("save"))]
-    if run.state in ("stopped", "interrupted"):
+    if run.state in CUT_SHORT and not supervisor.lacks_checkpoint(run):
         return [("Go on from the last checkpoint", "resume", lambda: supervisor.go_on(run.id, key))]
     return []
 
