@@ -5,21 +5,33 @@ import secrets
 
 import streamlit as st
 
+from core.runs.run import Run
+from core.runs.supervisor import Supervisor
+
 _COOKIE = "_streamlit_xsrf"
-_KEY = "_visitor_key"
+_KEY, _ENTERED = "_visitor_key", "_entered_key"
 
 
 def visitor_key() -> str:
-    """This browser's secret, or the key that was entered in its place."""
+    """This browser's own secret, with which its runs are started; never a key that was entered."""
     if _KEY not in st.session_state:
         st.session_state[_KEY] = _from_cookie() or secrets.token_urlsafe(24)
     return str(st.session_state[_KEY])
 
 
-def use_key(key: str) -> None:
-    """Act as the holder of `key` (of a run's starter or of the owner) for this session."""
-    if key.strip():
-        st.session_state[_KEY] = key.strip()
+def key_for(supervisor: Supervisor, run: Run) -> str:
+    """The key to change `run` with: the visitor's own, or the entered one where that does not."""
+    own = visitor_key()
+    entered = st.session_state.get(_ENTERED)
+    return own if entered is None or supervisor.may_change(run, own) else str(entered)
+
+
+def enter_key(supervisor: Supervisor, run: Run, key: str) -> bool:
+    """Keep `key` (of a starter or of the owner) for this session, if it opens `run`."""
+    opens = supervisor.may_change(run, key.strip())
+    if opens:
+        st.session_state[_ENTERED] = key.strip()
+    return opens
 
 
 def _from_cookie() -> str | None:

@@ -148,9 +148,23 @@ def test_the_owner_key_opens_every_run_and_stays_entered(open_page, db, monkeypa
     app = open_page("training", run=str(add(db)))
     app.text_input("key_box").set_value("wrong").run()
     assert button(app, "Stop").disabled
+    assert any("This key does not open this run." in error.value for error in app.error)
     app.text_input("key_box").set_value("of the house").run()
     assert not button(app, "Stop").disabled
     assert not button(app.run(), "Stop").disabled
+
+
+@pytest.mark.parametrize("entered", ["wrong", "of the house"])
+def test_an_entered_key_never_takes_the_place_of_the_visitors_own(
+    open_page, db, monkeypatch, entered
+):
+    monkeypatch.setenv("ONE_RECEPTOR_OWNER_KEY", "of the house")
+    app = open_page("training", run=str(add(db)), r_more="Runs")
+    own = app.session_state["_visitor_key"]
+    app.text_input("key_box").set_value(entered).run()
+    assert [code.value for code in app.code] == [own]
+    button(app, "Start").click().run()
+    assert store.newest(db)[0].owner == store.owner_hash(own)
 
 
 def test_an_interrupted_run_says_why_and_can_go_on(open_page, db):

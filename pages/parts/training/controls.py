@@ -12,7 +12,7 @@ from core.runs.supervisor import NO_CHECKPOINT, Supervisor
 from core.training.recipe import Recipe, Watch
 from pages.parts.training.recipe_form import recipe_form
 from pages.parts.training.scene import play_again
-from pages.parts.visitor import use_key, visitor_key
+from pages.parts.visitor import enter_key, key_for, visitor_key
 
 _SAID = "_training_said"
 LONGEST_WAIT = 1.0
@@ -44,7 +44,7 @@ def steering(supervisor: Supervisor, run: Run | None) -> None:
     if run is None:
         st.button("Play again", on_click=play_again, icon=":material/replay:", key="play_again")
         return
-    mine = supervisor.may_change(run, visitor_key())
+    mine = supervisor.may_change(run, key_for(supervisor, run))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         for label, icon, action in _possible(supervisor, run):
             st.button(
@@ -57,13 +57,13 @@ def steering(supervisor: Supervisor, run: Run | None) -> None:
                 args=(action,),
             )
         if not mine:
-            _key_box()
+            _key_box(supervisor, run)
     if supervisor.lacks_checkpoint(run):
         st.caption(NO_CHECKPOINT)
 
 
 def _possible(supervisor: Supervisor, run: Run) -> list[tuple[str, str, Callable[[], Any]]]:
-    key = visitor_key()
+    key = key_for(supervisor, run)
 
     def ask(command: str) -> Callable[[], None]:
         return lambda: _command(supervisor, run, command, key)
@@ -92,15 +92,22 @@ def _command(supervisor: Supervisor, run: Run, command: str, key: str) -> None:
         time.sleep(0.05)
 
 
-def _key_box() -> None:
+def _key_box(supervisor: Supervisor, run: Run) -> None:
     with st.popover("Not your run?", icon=":material/key:"):
         st.text_input(
             "Key of its starter or of this installation",
             key="key_box",
             type="password",
-            on_change=lambda: use_key(st.session_state["key_box"]),
+            on_change=_enter,
+            args=(supervisor, run),
             help="Every visitor's own key is shown under “Runs”.",
         )
+
+
+def _enter(supervisor: Supervisor, run: Run) -> None:
+    key = st.session_state["key_box"]
+    if key.strip() and not enter_key(supervisor, run, key):
+        st.session_state[_SAID] = "This key does not open this run."
 
 
 def _start(supervisor: Supervisor, recipe: Recipe | None, watched: str) -> None:

@@ -13,7 +13,7 @@ from core.runs.run import Run
 from core.runs.supervisor import Supervisor
 from core.runs.view import View, follow
 from pages.parts.downloads import show_figure
-from pages.parts.visitor import visitor_key
+from pages.parts.visitor import key_for, visitor_key
 
 MOST_COMPARED = 5
 
@@ -63,13 +63,14 @@ def _row(db: "object", run: Run) -> dict[str, object]:
 
 
 def _change(supervisor: Supervisor, run: Run) -> None:
-    if not supervisor.may_change(run, visitor_key()):
+    key = key_for(supervisor, run)
+    if not supervisor.may_change(run, key):
         st.caption("Only whoever started this run may rename or delete it.")
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.text_input("Name", run.name, max_chars=store.MOST_NAME_LETTERS, width=260)
         if st.button("Rename", key="rename_run"):
-            _or_say(lambda: supervisor.rename(run.id, name, visitor_key()))
+            _or_say(lambda: supervisor.rename(run.id, name, key))
         if st.button("Delete", key="delete_run", icon=":material/delete:"):
             _confirm_deletion(supervisor, run)
 
@@ -78,7 +79,7 @@ def _change(supervisor: Supervisor, run: Run) -> None:
 def _confirm_deletion(supervisor: Supervisor, run: Run) -> None:
     st.markdown(f"Run {run.id} with its curves, maps and checkpoints. There is no way back.")
     if st.button("Delete it", key="really_delete"):
-        _or_say(lambda: supervisor.delete(run.id, visitor_key()))
+        _or_say(lambda: supervisor.delete(run.id, key_for(supervisor, run)))
 
 
 def _or_say(action: "object") -> None:

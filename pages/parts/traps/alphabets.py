@@ -12,7 +12,7 @@ from core.traps.alphabets import ALPHABETS, OWN, Alphabet, own_alphabet
 from pages.parts.downloads import show_figure
 from pages.parts.traps.run import watch
 from pages.parts.traps.words import check_link, myth, percent
-from pages.parts.visitor import visitor_key
+from pages.parts.visitor import key_for, visitor_key
 
 _RUN = "_traps_run"
 NOTES = "CDEFGAB"  # the notes of a scale
@@ -149,6 +149,6 @@ def _start(supervisor: Supervisor, alphabet: Alphabet) -> None:
 
 def _stop(supervisor: Supervisor, run: Run) -> None:
     try:
-        supervisor.command(run.id, "stop", visitor_key())
+        supervisor.command(run.id, "stop", key_for(supervisor, run))
     except ValueError as problem:
         st.session_state["_traps_said"] = str(problem)
