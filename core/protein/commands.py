@@ -1,6 +1,7 @@
 """What the commands do; `__main__` only parses. Messages on standard error, results elsewhere."""
 
 import argparse
+import os
 import sys
 import time
 from collections.abc import Iterator
@@ -77,9 +78,21 @@ def _check_temperature(options: argparse.Namespace) -> None:
         raise BadInput(f"--temperature {options.temperature} must be above 0.")
 
 
+def _check_target(path: str | None) -> None:
+    """Before anything is computed: a result that cannot be written would be lost."""
+    if path is None:
+        return
+    folder = Path(path).parent
+    if Path(path).is_dir():
+        raise BadInput(f"“{path}” is not the name of a file to write.")
+    if not (folder.is_dir() and os.access(folder, os.W_OK)):
+        raise BadInput(f"{path} cannot be written: there is no folder {folder} to write into.")
+
+
 def scan_command(options: argparse.Namespace) -> int:
     """Hide every residue in turn; CSV, one row per residue."""
     _check_temperature(options)
+    _check_target(options.csv)
     chain = chain_from(options)
     model = model_from(options)
     table = np.full((len(chain), 20), np.nan)
@@ -100,6 +113,7 @@ def scan_command(options: argparse.Namespace) -> int:
 def guess_command(options: argparse.Namespace) -> int:
     """Hide one residue; CSV with one row."""
     _check_temperature(options)
+    _check_target(options.csv)
     chain = chain_from(options)
     position = _position(options, chain)
     model = model_from(options)
@@ -117,6 +131,7 @@ def scan_many_command(options: argparse.Namespace) -> int:
     source, target = Path(options.source), Path(options.target)
     if not source.is_file():
         raise BadInput(f"There is no file {source}.")
+    _check_target(options.target)
     model = model_from(options)
     started = time.monotonic()
     step = ManyProgress(0, 0, 0)

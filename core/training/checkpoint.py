@@ -36,9 +36,12 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
     try:
         content = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # torch raises many kinds for a damaged or foreign file
-        raise ValueError(f"{path.name} cannot be read as a checkpoint: {error}") from error
+        raise ValueError(
+            f"{path.name} cannot be read as a checkpoint: this app did not save it, or it was "
+            "damaged since."
+        ) from error
     if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise ValueError(f"{path.name} is not a checkpoint of this program.")
+        raise ValueError(f"{path.name} is not a checkpoint that this app saved.")
     return content
 
 

@@ -77,6 +77,10 @@ def test_a_pasted_chain(capsys):
         ("scan", "--chain", "ACD", "--v", "TRBV19"),
         ("scan", "--species", "rat", "--v", "TRBV19", "--cdr3", "CASSF", "--j", "TRBJ2-7"),
         ("scan-many", "no such file", "out.tsv"),
+        ("scan-many", __file__, "/no such folder/out.tsv"),
+        ("scan", "--csv", "/no such folder/out.csv"),
+        ("scan", "--csv", "/"),
+        ("guess", "--position", "3", "--csv", ""),
         ("download", "esm3"),
     ],
 )

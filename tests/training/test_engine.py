@@ -145,10 +145,15 @@ def test_a_checkpoint_of_another_recipe_is_refused(tmp_path, recipe, words):
 
 def test_a_file_that_is_no_checkpoint_is_refused(tmp_path):
     damaged, foreign = tmp_path / "damaged.pt", tmp_path / "foreign.pt"
-    damaged.write_bytes(b"not a checkpoint")
+    damaged.write_text("root:x:0:0\n")  # torch says "list index out of range"
     torch.save({"model": 1}, foreign)
-    for path in (damaged, foreign, tmp_path / "absent.pt"):
-        with pytest.raises(ValueError, match=r"checkpoint"):
+    words = {
+        damaged: "cannot be read as a checkpoint: this app did not save it",
+        foreign: "not a checkpoint that this app saved",
+        tmp_path / "absent.pt": "no checkpoint",
+    }
+    for path, sentence in words.items():
+        with pytest.raises(ValueError, match=sentence):
             run(resume=path)
 
 
