@@ -25,8 +25,8 @@ def letter_film(
 ) -> LiveChart:
     """What was asked for, then one row per sample: green with ✓ if right, red with ✗ if not.
 
-    A letter that is missing is shown as · and one too many counts as wrong. Room is kept for
-    `samples` rows; `ink` is the colour of their names.
+    A letter that is missing is shown as · and one too many counts as wrong and has no number.
+    Room is kept for one of these and for `samples` rows; `ink` is the colour of their names.
     """
     cells = [
         _cell(0, at, letter, mark="", verdict="asked for") for at, letter in enumerate(expected)
@@ -38,7 +38,8 @@ def letter_film(
     columns = {field: [cell[field] for cell in cells] for field in _FIELDS}
     width = max([len(expected) + 1, *map(len, decoded)])
     rows = max(samples, len(steps)) + 1
-    return LiveChart(_spec(rows, width, row_height, ink), columns, _words(steps, decoded, expected))
+    spec = _spec(rows, width, len(expected), row_height, ink)
+    return LiveChart(spec, columns, _words(steps, decoded, expected))
 
 
 def _judged(row: int, text: str, expected: str) -> list[dict[str, Any]]:
@@ -61,7 +62,7 @@ def _name(row: int, name: str) -> dict[str, Any]:
     return {"row": row, "place": LABEL_PLACES[-1], "name": name, **blank}
 
 
-def _spec(rows: int, width: int, row_height: int, ink: str) -> dict[str, Any]:
+def _spec(rows: int, width: int, numbered: int, row_height: int, ink: str) -> dict[str, Any]:
     places = list(range(1, width + 1))
     return {
         "height": row_height * rows,
@@ -75,7 +76,7 @@ def _spec(rows: int, width: int, row_height: int, ink: str) -> dict[str, Any]:
                     "title": None,
                     "ticks": False,
                     "orient": "top",
-                    "values": places,
+                    "values": places[:numbered],
                 },
             },
             "y": {

@@ -77,6 +77,13 @@ def test_every_letter_is_right_wrong_or_missing():
     assert "4 of 4 letters in place" in film.alt
 
 
+def test_only_the_places_that_were_asked_for_are_numbered():
+    film = letter_film([1], ["SACQYY"], "SACQ")
+    places = film.spec["encoding"]["x"]
+    assert places["axis"]["values"] == [1, 2, 3, 4]
+    assert places["scale"]["domain"][-1] == 6
+
+
 def test_the_film_is_described_alike_while_samples_come_in():
     assert letter_film([], [], "SACQ").spec == letter_film([1, 9], ["SAX", "SACQ"], "SACQ").spec
 
