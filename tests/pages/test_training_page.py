@@ -96,6 +96,15 @@ def test_every_setting_reaches_the_recipe(open_page, db):
     assert run.recipe.name == "paper, changed"
 
 
+def test_settings_that_the_schedule_does_not_use_are_closed(open_page):
+    app = open_page("training", r_base="Paper")
+    linear_only = ("peak", "final_fraction", "decay_power")
+    assert all(app.number_input(f"r_p_{name}").disabled for name in linear_only)
+    assert not app.number_input("r_p_warmup").disabled
+    app.selectbox("r_p_schedule").set_value("linear").run()
+    assert not any(app.number_input(f"r_p_{name}").disabled for name in linear_only)
+
+
 def test_settings_that_do_not_fit_get_a_sentence_and_no_start(open_page):
     app = open_page("training", r_s_d_model="30", r_s_num_heads="4")
     assert any("cannot be shared equally by 4 heads" in error.value for error in app.error)

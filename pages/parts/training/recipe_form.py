@@ -45,6 +45,7 @@ _CHOICES = {
         "orthogonal.",
     ),
 }
+_LINEAR_ONLY = ("peak", "final_fraction", "decay_power")
 
 _GROUPS = {
     "Model": [
@@ -120,18 +121,20 @@ def _settings(preset: Recipe) -> dict[str, Any]:
     changes: dict[str, Any] = {}
     names = [*_CHOICES, *NUMBERS, *SWITCHES]
     grouped = {name for members in _GROUPS.values() for name in members}
+    # "Learning" comes first, and in it the schedule, which decides what else is used.
     groups = {"Learning": [name for name in names if name not in grouped], **_GROUPS}
     for tab, members in zip(st.tabs(list(groups)), groups.values(), strict=True):
         columns = tab.columns(2)
         for at, name in enumerate(members):
             with columns[at % 2]:
-                changes[name] = _widget(preset, name)
+                unused = name in _LINEAR_ONLY and changes["schedule"] != "linear"
+                changes[name] = _widget(preset, name, unused)
     return changes
 
 
-def _widget(preset: Recipe, name: str) -> Any:
+def _widget(preset: Recipe, name: str, unused: bool) -> Any:
     if name in NUMBERS:
-        return _number(preset, name)
+        return _number(preset, name, unused)
     value, key = _of(preset, name), _key(preset, name)
     if name in _CHOICES:
         label, options, sentence = _CHOICES[name]
@@ -141,7 +144,7 @@ def _widget(preset: Recipe, name: str) -> Any:
     return st.toggle(setting.label, value, key=key, bind="query-params", help=setting.sentence)
 
 
-def _number(preset: Recipe, name: str) -> int | float:
+def _number(preset: Recipe, name: str, unused: bool) -> int | float:
     setting, value = NUMBERS[name], _of(preset, name)
     kind = type(value)
     return st.number_input(
@@ -153,6 +156,7 @@ def _number(preset: Recipe, name: str) -> int | float:
         format="%d" if kind is int else "%.4g",
         key=_key(preset, name),
         bind="query-params",
+        disabled=unused,
         help=setting.sentence,
     )
 
