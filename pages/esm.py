@@ -40,7 +40,7 @@ chain, model_name = receptor_and_model()
 inside = whole_number(1, len(chain))
 say_what_is_damaged({"e_at": ("residue", inside), "e_mp": ("position", inside)})
 guess_section(chain, model_name)
-notes_of(chain)
+notes_of(chain, model_name)
 model = loaded_model(model_name)
 if model is not None:
     layers, heads = whole_number(1, model.num_layers), whole_number(1, model.num_heads)

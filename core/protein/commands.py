@@ -16,6 +16,7 @@ from core.protein.chain import Chain, default_chain
 from core.protein.genes import ReceptorError, species_name
 from core.protein.germline import assemble
 from core.protein.guess import guess
+from core.protein.limits import limits
 from core.protein.many import ManyProgress, scan_many
 from core.protein.model import LanguageModel
 from core.protein.readout import at_temperature, p_true, pseudo_perplexity
@@ -73,6 +74,11 @@ def model_from(options: argparse.Namespace) -> LanguageModel:
     return load(options.model)
 
 
+def _say_limits(model: LanguageModel, chain: Chain) -> None:
+    for sentence in limits(chain, model.name):
+        say(sentence)
+
+
 def _check_temperature(options: argparse.Namespace) -> None:
     if not options.temperature > 0:
         raise BadInput(f"--temperature {options.temperature} must be above 0.")
@@ -95,6 +101,7 @@ def scan_command(options: argparse.Namespace) -> int:
     _check_target(options.csv)
     chain = chain_from(options)
     model = model_from(options)
+    _say_limits(model, chain)
     table = np.full((len(chain), 20), np.nan)
     for step in scan_steps(model, chain):
         table = step.probabilities
@@ -117,6 +124,7 @@ def guess_command(options: argparse.Namespace) -> int:
     chain = chain_from(options)
     position = _position(options, chain)
     model = model_from(options)
+    _say_limits(model, chain)
     one = guess(model, chain, position).at_temperature(options.temperature)
     table = np.full((len(chain), 20), np.nan)
     table[position - 1] = one.probabilities

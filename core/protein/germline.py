@@ -19,10 +19,8 @@ from core.protein.genes import (
 
 # The only leader at hand: tidytcells has mature chains alone, and this one was published.
 _LEADERS = {"TRBV19*01": DEFAULT_V[: default_chain().leader_end]}
-NO_LEADER = (
-    "The chain starts at the mature V region, without the leader. ESM-2 saw whole proteins and "
-    "expects M at position 1, so its guess there means little."
-)
+# What this means for a model is said in limits.py.
+NO_LEADER = "The chain starts at the mature V region, without the leader."
 
 
 def assemble(

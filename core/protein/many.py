@@ -16,6 +16,7 @@ import numpy as np
 
 from core.protein.chain import Chain
 from core.protein.genes import ReceptorError
+from core.protein.limits import limits
 from core.protein.model import LanguageModel
 from core.protein.readout import p_true, pseudo_perplexity
 from core.protein.receptors import Receptor
@@ -119,7 +120,7 @@ def _row(
         f"{pseudo_perplexity(table[inside], cdr3):.6f}" if cdr3 else "",
         " ".join("" if np.isnan(p) else f"{p:.4f}" for p in truth).strip(),
         chain.sequence,
-        _one_line(" ".join(chain.notes)),
+        _one_line(" ".join((*chain.notes, *limits(chain, settings[0])))),
         "",
     ]
 

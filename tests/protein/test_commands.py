@@ -54,6 +54,22 @@ def test_a_pasted_chain(capsys):
     captured = capsys.readouterr()
     assert "\n3,T,chain," in captured.out
     assert "upper case" in captured.err
+    assert "TRB-mini knows human beta chains only" in captured.err
+
+
+def test_what_trb_mini_cannot_know_is_said(tmp_path, capsys):
+    alpha = ("--v", "TRAV12-2", "--cdr3", "CAVNW", "--j", "TRAJ33", "--position", "1")
+    assert main(["guess", *alpha]) == 0
+    said = capsys.readouterr().err
+    assert "TRB-mini knows human beta chains only" in said
+    assert "TRB-mini learned from start there too" in said
+    assert "ESM-2 saw" not in said
+    assert main(["guess", "--position", "1"]) == 0
+    assert "beta chains only" not in capsys.readouterr().err
+    source, out = tmp_path / "in.tsv", tmp_path / "out.tsv"
+    source.write_text("sequence\nMKTAYI\n")
+    assert main(["scan-many", str(source), str(out)]) == 0
+    assert "TRB-mini knows human beta chains only" in read(out)[0]["notes"]
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import pytest
 from core.alphabet import SequenceError
 from core.protein.genes import ReceptorError, alleles, j_gene, species_name, standard_allele, v_gene
 from core.protein.germline import assemble, example
+from core.protein.limits import leader_note
 from core.protein.recognise import from_sequence
 
 
@@ -72,7 +73,9 @@ def test_the_default_receptor_from_its_genes_is_the_published_chain(published):
     assert any("L in the published chain and F in IMGT" in note for note in built.notes)
     mature = assemble("TRBV19", "CASSIRSSYEQYF", "TRBJ2-7", leader=False)
     assert mature.sequence == published.sequence[19:]
-    assert any("expects M at position 1" in note for note in mature.notes)
+    assert "expects M at position 1" in leader_note(mature, "esm2-35m")
+    assert "ESM-2" not in " ".join((*mature.notes, leader_note(mature, "trb-mini")))
+    assert not leader_note(built, "esm2-35m")
 
 
 def test_a_cdr3_without_its_anchors_is_never_completed_silently():

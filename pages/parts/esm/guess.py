@@ -9,6 +9,7 @@ import streamlit as st
 from core.alphabet import AMINO_ACIDS
 from core.figures.protein_guess import probability_bars
 from core.protein.chain import Chain, default_chain
+from core.protein.limits import foreign_warning
 from core.protein.yardstick import yardsticks
 from pages.parts.downloads import show_figure
 from pages.parts.esm import words
@@ -66,11 +67,8 @@ def _answer(chain: Chain, model_name: str, position: int) -> None:
 
 
 def _warn_if_foreign(chain: Chain, model_name: str) -> None:
-    if model_name == "trb-mini" and not (chain.v_gene or "").startswith("TRBV"):
-        st.caption(
-            ":material/warning: TRB-mini knows human beta chains only, and no TRBV gene was found "
-            "in this one: what it says here means little."
-        )
+    if warning := foreign_warning(chain, model_name):
+        st.caption(f":material/warning: {warning}")
 
 
 def _chance(chain: Chain, position: int) -> tuple[str, np.ndarray] | None:

@@ -6,6 +6,7 @@ from core.alphabet import SequenceError
 from core.protein.chain import Chain, default_chain
 from core.protein.genes import ReceptorError
 from core.protein.germline import assemble
+from core.protein.limits import leader_note
 from core.protein.recognise import from_sequence
 from pages.parts.controls import sequence_box
 from pages.parts.esm.files import file_picker
@@ -107,11 +108,12 @@ def _set_cdr3(whole: str) -> None:
     st.session_state["seq"] = whole
 
 
-def notes_of(chain: Chain) -> None:
+def notes_of(chain: Chain, model_name: str) -> None:
     """Everything that was assumed or cleaned; open unless it is the default chain."""
     is_default = chain.sequence == default_chain().sequence
-    if chain.notes:
-        label = f"What was assumed about this chain ({len(chain.notes)})"
+    notes = [note for note in (*chain.notes, leader_note(chain, model_name)) if note]
+    if notes:
+        label = f"What was assumed about this chain ({len(notes)})"
         with st.expander(label, expanded=not is_default):
-            for note in chain.notes:
+            for note in notes:
                 st.text(note)
