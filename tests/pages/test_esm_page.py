@@ -175,6 +175,22 @@ def test_an_unknown_gene_is_named_and_near_ones_offered(open_page):
     assert "TRBV9" in app.error[0].value
 
 
+@pytest.mark.parametrize("content", [b"", b" \n", b"\xef\xbb\xbf"])
+def test_an_empty_file_is_named(open_page, content):
+    app = open_page("esm")
+    app.file_uploader[0].upload("mine.tsv", content, "text/tsv").run()
+    assert not app.exception
+    assert [error.value for error in app.error] == [
+        "mine.tsv is empty: choose a file with receptors in it."
+    ]
+
+
+def test_the_missing_leader_is_explained_for_the_model_that_is_used(open_page):
+    notes = "\n".join(text.value for text in open_page("esm", e_v="TRBV9").text)
+    assert "without the leader" in notes
+    assert "TRB-mini learned from start there too" in notes
+
+
 def test_a_pasted_chain_takes_the_place_of_the_genes(open_page):
     app = open_page("esm", e_chain="MKTAYIAKQRQISFVKSHFSRQ")
     assert not app.exception

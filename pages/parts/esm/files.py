@@ -30,7 +30,7 @@ def file_picker() -> None:
 def text_of(upload) -> str | None:
     """The text of an uploaded file, or None after saying why it cannot be read."""
     try:
-        return upload.getvalue().decode("utf-8-sig")
+        text = upload.getvalue().decode("utf-8-sig")
     except UnicodeDecodeError as problem:
         st.error(
             f"{plain(upload.name)} is not text (byte {problem.start + 1} is not UTF-8): save it "
@@ -38,6 +38,13 @@ def text_of(upload) -> str | None:
             icon=":material/error:",
         )
         return None
+    if not text.strip():
+        st.error(
+            f"{plain(upload.name)} is empty: choose a file with receptors in it.",
+            icon=":material/error:",
+        )
+        return None
+    return text
 
 
 @st.cache_data(max_entries=4, show_spinner="Reading the receptors …")
