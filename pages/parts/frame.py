@@ -10,6 +10,8 @@ from dataclasses import dataclass
 import streamlit as st
 from streamlit.navigation.page import Page
 
+from core.settings import ASSETS
+
 _ROUTED = "_routed_by_entry_script"
 
 
@@ -66,8 +68,10 @@ ROOMS = (
 
 
 def navigate() -> Page:
-    """Register every page and return the one that the URL asks for."""
+    """Set up the browser tab, register every page and return the one that the URL asks for."""
     st.session_state[_ROUTED] = True
+    # A file of our own: Streamlit fetches Material icons for the tab from the internet.
+    st.set_page_config(page_title="One Receptor", page_icon=ASSETS / "icon.png", layout="wide")
     return st.navigation(
         [
             st.Page(
