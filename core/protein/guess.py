@@ -1,17 +1,32 @@
 """Hide one residue and let the model guess it.
 
-In: a model, a chain, a position. Out: a Guess with 20 probabilities. Knows nothing of figures.
+In: a model, a chain, a position. Out: a Guess with 20 probabilities. Knows nothing of figures,
+nor whether the model runs in PyTorch or in NumPy.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float
 
 from core.alphabet import AMINO_ACIDS
 from core.protein.chain import Chain
-from core.protein.model import LanguageModel
 from core.protein.readout import at_temperature, entropy_bits
+
+
+@runtime_checkable
+class Guesser(Protocol):
+    """What can guess: `model.LanguageModel`, or `in_numpy.NumpyModel` without PyTorch."""
+
+    @property
+    def label(self) -> str: ...
+
+    def guess_hidden(
+        self, chain: Chain, positions: Sequence[int]
+    ) -> tuple[Float[np.ndarray, "n 20"], Float[np.ndarray, " n"]]:
+        """Probabilities of the 20 residues at each 1-based position, and the mass outside them."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +77,7 @@ class Guess:
         return Guess(self.model, self.position, self.residue, warmed, self.outside)
 
 
-def guess(model: LanguageModel, chain: Chain, position: int) -> Guess:
+def guess(model: Guesser, chain: Chain, position: int) -> Guess:
     """Replace the residue at 1-based `position` by the mask token, one pass, softmax over the 20.
 
     Raises ValueError for a position outside the chain.
