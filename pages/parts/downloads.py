@@ -1,18 +1,24 @@
 """Every figure is shown through here, so that each has alt text and a download row."""
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
+
+# Pandas takes longer to load than a page to open, and only a download needs it here.
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
+
+    Table = pd.DataFrame | Callable[[], pd.DataFrame]
 
 
 def show_figure(
-    figure: go.Figure,
+    figure: "go.Figure",
     *,
     key: str,
     alt: str,
-    table: pd.DataFrame | Callable[[], pd.DataFrame] | None = None,
+    table: "Table | None" = None,
     code: str | None = None,
     on_select: "str | Callable[[], None]" = "ignore",
 ) -> "object":
@@ -38,8 +44,8 @@ def show_figure(
 def downloads(
     key: str,
     *,
-    figure: go.Figure | None = None,
-    table: pd.DataFrame | Callable[[], pd.DataFrame] | None = None,
+    figure: "go.Figure | None" = None,
+    table: "Table | None" = None,
     code: str | None = None,
 ) -> None:
     """The row under a figure or table: CSV, standalone HTML, and the code for it."""
@@ -67,5 +73,5 @@ def downloads(
             st.code(code, language="python")
 
 
-def _csv(table: pd.DataFrame | Callable[[], pd.DataFrame]) -> str:
+def _csv(table: "Table") -> str:
     return (table() if callable(table) else table).to_csv(index=False)
