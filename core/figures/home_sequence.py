@@ -6,47 +6,59 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
 
-from core.figures.palette import BLUE, DIVERGING, ORANGE, finish
+from core.figures.palette import BLUE, DIVERGING, ORANGE, base_layout, draw
 
 _ROWS = ("hydropathy", "charge", "polar", "aromatic")
 _WAVES = ((4, "fast, sine", BLUE, "solid"), (6, "slow, sine", ORANGE, "dash"))
 
 
 def sequence_tiles(letters: str, vectors: Float[np.ndarray, "L 8"]) -> go.Figure:
-    """Chemistry (first four columns of `vectors`) as a heat map, the two sine waves below."""
+    """Chemistry (first four columns of `vectors`) as a heat map, the two sine waves below.
+
+    The names of the rows stand above them, so that on a telephone the tiles have all the width.
+    """
     names = [f"{letter}{i}" for i, letter in enumerate(letters, 1)]
     places = list(range(1, len(letters) + 1))
     waves = [
         _wave(names, places, vectors[:, column], name, colour, dash)
         for column, name, colour, dash in _WAVES
     ]
-    quiet = {"showgrid": False, "zeroline": False}
-    layout = {
-        "xaxis": {
+    quiet = {"showgrid": False, "zeroline": False, "fixedrange": True}
+    layout = base_layout(
+        height=370,
+        margin={"l": 4, "r": 4, "t": 36, "b": 8},
+        xaxis={
             **quiet,
             "side": "top",
             "anchor": "y",
             "ticks": "",
             "tickvals": places,
             "ticktext": list(letters),
-            "tickfont": {"size": 22},
+            "tickangle": 0,
+            "tickfont": {"size": 20},
         },
-        "xaxis2": {**quiet, "anchor": "y2", "matches": "x", "showticklabels": False},
-        "yaxis": {"domain": [0.4, 1], "autorange": "reversed", "ticks": ""},
-        "yaxis2": {
-            "domain": [0, 0.34],
+        xaxis2={**quiet, "anchor": "y2", "matches": "x", "showticklabels": False},
+        yaxis={**quiet, "domain": [0.34, 1], "range": [3.4, -0.8], "showticklabels": False},
+        yaxis2={
+            **quiet,
+            "domain": [0, 0.27],
             "anchor": "x2",
             "range": [-1.25, 1.25],
-            "tickvals": [0],
-            "ticktext": ["position"],
-            "showgrid": False,
+            "showticklabels": False,
         },
-        "legend": {"orientation": "h", "y": -0.02, "yanchor": "top", "x": 0.5, "xanchor": "center"},
-    }
-    tiles = _tiles(names, places, vectors[:, :4].T)
-    figure = go.Figure({"data": [tiles, *waves], "layout": layout})
-    finish(figure, height=300)
-    return figure.update_layout(margin_t=36)
+        legend={"orientation": "h", "y": -0.02, "yanchor": "top", "x": 0.5, "xanchor": "center"},
+        annotations=[*(_name(row, text) for row, text in enumerate(_ROWS)), _waves_name()],
+    )
+    return draw([_tiles(names, places, vectors[:, :4].T), *waves], layout)
+
+
+def _name(row: int, text: str) -> dict[str, Any]:
+    place = {"xref": "paper", "x": 0, "xanchor": "left", "y": row - 0.5, "yanchor": "middle"}
+    return {"text": text, "showarrow": False, "font": {"size": 12}, **place}
+
+
+def _waves_name() -> dict[str, Any]:
+    return _name(0, "position") | {"yref": "paper", "y": 0.3}
 
 
 def _tiles(
@@ -56,19 +68,20 @@ def _tiles(
         "type": "heatmap",
         "z": np.where(chemistry == 0, np.nan, chemistry),
         "x": places,
-        "y": list(_ROWS),
+        "y": [0, 1, 2, 3],
         "zmin": -1,
         "zmax": 1,
         "colorscale": DIVERGING,
         "reversescale": True,
         "showscale": False,
-        "xgap": 3,
-        "ygap": 3,
+        "xgap": 2,
+        "ygap": 20,
         "hoverongaps": False,
-        "customdata": np.tile(names, (4, 1)),
-        "hovertemplate": "%{customdata}, %{y}: %{z:.2f}<extra></extra>",
+        "customdata": [[f"{name}, {row}" for name in names] for row in _ROWS],
+        "hovertemplate": "%{customdata}: %{z:.2f}<extra></extra>",
         "text": _written(chemistry),
         "texttemplate": "%{text}",
+        "textfont": {"size": 12},
     }
 
 
@@ -95,5 +108,5 @@ def _wave(
 
 
 def _written(values: Float[np.ndarray, "4 L"]) -> list[list[str]]:
-    """Numbers as short text; zeros stay blank, as do their tiles, so that the rest stands out."""
-    return [["" if v == 0 else f"{v:+.2f}".rstrip("0").rstrip(".") for v in row] for row in values]
+    """One decimal, which fits a narrow tile; zeros stay blank, as do their tiles."""
+    return [["" if v == 0 else f"{v:+.1f}".removesuffix(".0") for v in row] for row in values]

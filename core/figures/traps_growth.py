@@ -1,11 +1,11 @@
 """Lines against length on logarithmic axes: influence that fades, cost that grows."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
-from core.figures.palette import BLUE, CATEGORICAL, GREY, ORANGE, finish
+from core.figures.palette import BLUE, CATEGORICAL, GREY, ORANGE, base_layout, draw
 
 _SYMBOLS = ("circle", "square", "diamond", "star", "cross")
 # Below this the share is shown at the floor: the axis would otherwise span 60 powers of ten.
@@ -17,33 +17,29 @@ def fading(lengths: Sequence[int], shares: Mapping[str, Sequence[float]]) -> go.
 
     Shares are 0 to 1; the dashed line is an equal share for every letter, 1 / length.
     """
-    figure = go.Figure()
-    figure.add_scatter(
-        name="An equal share, 1 / length",
-        x=list(lengths),
-        y=[1 / length for length in lengths],
-        mode="lines",
-        line={"color": GREY, "dash": "dash"},
-        hoverinfo="skip",
+    equal = _dashed("An equal share, 1 / length", lengths, [1 / length for length in lengths])
+    lines = [
+        {
+            "type": "scatter",
+            "name": name,
+            "x": list(lengths),
+            "y": [max(value, SMALLEST_SHARE) for value in values],
+            "customdata": list(values),
+            "mode": "lines+markers",
+            "line": {"color": CATEGORICAL[i], "width": 3},
+            "marker": {"symbol": _SYMBOLS[i], "size": 10},
+            "hovertemplate": name + ", %{x} letters: %{customdata:.2e}<extra></extra>",
+        }
+        for i, (name, values) in enumerate(shares.items())
+    ]
+    layout = base_layout(
+        height=340,
+        margin={"l": 8, "r": 8, "t": 60, "b": 8},
+        xaxis=_length_axis(lengths),
+        yaxis=_log(2) | {"title": {"text": "Share of the first letter"}},
+        legend=_legend(1.02),
     )
-    for i, (name, values) in enumerate(shares.items()):
-        figure.add_scatter(
-            name=name,
-            x=list(lengths),
-            y=[max(value, SMALLEST_SHARE) for value in values],
-            customdata=list(values),
-            mode="lines+markers",
-            line={"color": CATEGORICAL[i], "width": 3},
-            marker={"symbol": _SYMBOLS[i], "size": 10},
-            hovertemplate=name + ", %{x} letters: %{customdata:.2e}<extra></extra>",
-        )
-    figure.update_xaxes(type="log", title_text="Length of the sequence", tickvals=list(lengths))
-    figure.update_yaxes(
-        type="log", title_text="Share of the first letter", exponentformat="power", dtick=2
-    )
-    figure.update_layout(legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0})
-    finish(figure, height=340)
-    return figure.update_layout(margin_t=60)
+    return draw([equal, *lines], layout)
 
 
 def cost(
@@ -54,41 +50,72 @@ def cost(
     curve_seconds: Sequence[float],
 ) -> go.Figure:
     """Measured time and memory against length, each beside an exact quadratic."""
-    figure = make_subplots(rows=1, cols=2, subplot_titles=("Time (ms)", "Memory (MB)"))
     longest = len(lengths) - 1
     curve_megabytes = [
         megabytes[longest] * (length / lengths[longest]) ** 2 for length in curve_lengths
     ]
-    measured = ([1000 * s for s in seconds], list(megabytes))
-    drawn = ([1000 * s for s in curve_seconds], curve_megabytes)
-    for column, (points, curve, colour) in enumerate(
-        zip(measured, drawn, (BLUE, ORANGE), strict=True), 1
-    ):
-        figure.add_scatter(
-            name="Exactly quadratic",
-            x=list(curve_lengths),
-            y=curve,
-            mode="lines",
-            line={"color": GREY, "dash": "dash"},
-            showlegend=column == 1,
-            hoverinfo="skip",
-            row=1,
-            col=column,
-        )
-        figure.add_scatter(
-            name="Measured here",
-            x=list(lengths),
-            y=points,
-            mode="markers+lines",
-            line={"color": colour, "width": 3},
-            marker={"size": 11},
-            showlegend=column == 1,
-            hovertemplate="%{x} letters: %{y:.3g}<extra></extra>",
-            row=1,
-            col=column,
-        )
-    figure.update_xaxes(type="log", title_text="Length of the sequence", tickvals=list(lengths))
-    figure.update_yaxes(type="log", exponentformat="power", dtick=1)
-    figure.update_layout(legend={"orientation": "h", "y": 1.12, "yanchor": "bottom", "x": 0})
-    finish(figure, height=340)
-    return figure.update_layout(margin_t=80)
+    traces = [
+        _dashed("Exactly quadratic", curve_lengths, [1000 * s for s in curve_seconds]),
+        _measured(lengths, [1000 * s for s in seconds], BLUE),
+        _on_the_right(_dashed("Exactly quadratic", curve_lengths, curve_megabytes)),
+        _on_the_right(_measured(lengths, megabytes, ORANGE)),
+    ]
+    along = _length_axis(lengths)
+    layout = base_layout(
+        height=340,
+        margin={"l": 8, "r": 8, "t": 80, "b": 8},
+        xaxis=along | {"domain": [0, 0.45]},
+        xaxis2=along | {"domain": [0.55, 1], "anchor": "y2"},
+        yaxis=_log(1),
+        yaxis2=_log(1) | {"anchor": "x2"},
+        legend=_legend(1.12),
+        annotations=[_title("Time (ms)", 0.225), _title("Memory (MB)", 0.775)],
+    )
+    return draw(traces, layout)
+
+
+def _on_the_right(trace: dict[str, Any]) -> dict[str, Any]:
+    return trace | {"xaxis": "x2", "yaxis": "y2", "showlegend": False}
+
+
+def _measured(x: Sequence[int], y: Sequence[float], colour: str) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "name": "Measured here",
+        "x": list(x),
+        "y": list(y),
+        "mode": "markers+lines",
+        "line": {"color": colour, "width": 3},
+        "marker": {"size": 11},
+        "hovertemplate": "%{x} letters: %{y:.3g}<extra></extra>",
+    }
+
+
+def _dashed(name: str, x: Sequence[float] | Sequence[int], y: Sequence[float]) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "name": name,
+        "x": list(x),
+        "y": list(y),
+        "mode": "lines",
+        "line": {"color": GREY, "dash": "dash"},
+        "hoverinfo": "skip",
+    }
+
+
+def _length_axis(lengths: Sequence[int]) -> dict[str, Any]:
+    title = {"text": "Length of the sequence"}
+    return {"type": "log", "title": title, "tickvals": list(lengths)}
+
+
+def _log(step: int) -> dict[str, Any]:
+    return {"type": "log", "exponentformat": "power", "dtick": step}
+
+
+def _legend(y: float) -> dict[str, Any]:
+    return {"orientation": "h", "y": y, "yanchor": "bottom", "x": 0}
+
+
+def _title(text: str, x: float) -> dict[str, Any]:
+    place = {"xref": "paper", "yref": "paper", "x": x, "y": 1, "yanchor": "bottom"}
+    return {"text": text, "showarrow": False, "font": {"size": 15}, **place}

@@ -7,7 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
 
-from core.figures.palette import SEQUENTIAL, finish
+from core.figures.palette import SEQUENTIAL, base_layout, draw
 
 
 def shuffle_differences(
@@ -24,16 +24,16 @@ def shuffle_differences(
     right = {**_map(names, with_positions, top), "xaxis": "x2", "yaxis": "y2"}
     numbers = {"title": {"text": "Output number"}, "type": "category", "nticks": 8}
     rows = {"autorange": "reversed", "type": "category"}
-    layout = {
-        "xaxis": {**numbers, "domain": [0, 0.46]},
-        "xaxis2": {**numbers, "domain": [0.54, 1], "anchor": "y2"},
-        "yaxis": rows,
-        "yaxis2": {**rows, "anchor": "x2", "matches": "y", "showticklabels": False},
-        "annotations": [_title("Positions off", 0.23), _title("Positions on", 0.77)],
-    }
-    figure = go.Figure({"data": [{**left, "showscale": False}, right], "layout": layout})
-    finish(figure, height=330)
-    return figure.update_layout(margin_t=30)
+    layout = base_layout(
+        height=330,
+        margin={"l": 8, "r": 8, "t": 30, "b": 8},
+        xaxis={**numbers, "domain": [0, 0.46]},
+        xaxis2={**numbers, "domain": [0.54, 1], "anchor": "y2"},
+        yaxis=rows,
+        yaxis2={**rows, "anchor": "x2", "matches": "y", "showticklabels": False},
+        annotations=[_title("Positions off", 0.23), _title("Positions on", 0.77)],
+    )
+    return draw([{**left, "showscale": False}, right], layout)
 
 
 def _map(

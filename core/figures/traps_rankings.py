@@ -1,8 +1,4 @@
-"""Attention received above the letters, effect of ablation below, ranks written on the bars.
-
-Figures are built from one description each: adding parts one by one takes four times as long,
-and these are redrawn at every click.
-"""
+"""Attention received above the letters, effect of ablation below, ranks written on the bars."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
 
-from core.figures.palette import BLUE, ORANGE, finish
+from core.figures.palette import BLUE, ORANGE, base_layout, draw
 
 
 def two_rankings(
@@ -31,23 +27,23 @@ def two_rankings(
     per_cent = received * 100
     above = _bars(names, per_cent, received_ranks, BLUE, "Attention received (%)")
     below = {**_bars(names, effect, effect_ranks, ORANGE, effect_title), "xaxis": "x2"}
-    layout = {
-        "bargap": 0.25,
-        "legend": {"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0, "itemclick": False},
-        "xaxis": {"type": "category", "anchor": "y"},
-        "xaxis2": {"type": "category", "anchor": "y2", "matches": "x", "showticklabels": False},
-        "yaxis": {"domain": [0.56, 1], "range": _limits(per_cent), "nticks": 4},
-        "yaxis2": {
+    layout = base_layout(
+        height=270,
+        # Room for the legend, which names the two rows.
+        margin={"l": 8, "r": 8, "t": 30, "b": 8},
+        bargap=0.25,
+        legend={"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0, "itemclick": False},
+        xaxis={"type": "category", "anchor": "y"},
+        xaxis2={"type": "category", "anchor": "y2", "matches": "x", "showticklabels": False},
+        yaxis={"domain": [0.56, 1], "range": _limits(per_cent), "nticks": 4},
+        yaxis2={
             "domain": [0, 0.44],
             "range": _limits(effect)[::-1],
             "nticks": 4,
             "anchor": "x2",
         },
-    }
-    figure = go.Figure({"data": [above, {**below, "yaxis": "y2"}], "layout": layout})
-    finish(figure, height=270)
-    # Room for the legend, which names the two rows.
-    return figure.update_layout(margin_t=30)
+    )
+    return draw([above, {**below, "yaxis": "y2"}], layout)
 
 
 def head_agreement(heads: Sequence[str], correlations: Float[np.ndarray, " heads"]) -> go.Figure:
@@ -60,11 +56,12 @@ def head_agreement(heads: Sequence[str], correlations: Float[np.ndarray, " heads
         "customdata": list(heads),
         "hovertemplate": "%{customdata}: %{y:+.2f}<extra></extra>",
     }
-    layout = {
-        "yaxis": {"range": [-1, 1], "title": {"text": "Rank correlation"}, "tickvals": [-1, 0, 1]},
-        "xaxis": {"title": {"text": "Head"}, "type": "category", "nticks": 13},
-    }
-    return finish(go.Figure({"data": [bars], "layout": layout}), height=220)
+    layout = base_layout(
+        height=220,
+        yaxis={"range": [-1, 1], "title": {"text": "Rank correlation"}, "tickvals": [-1, 0, 1]},
+        xaxis={"title": {"text": "Head"}, "type": "category", "nticks": 13},
+    )
+    return draw([bars], layout)
 
 
 def _bars(

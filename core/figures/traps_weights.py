@@ -1,10 +1,11 @@
 """Where the weights sit: one bar per model, split by role, in per cent of its parameters."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import plotly.graph_objects as go
 
-from core.figures.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, finish
+from core.figures.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, base_layout, draw
 
 _COLOURS = (BLUE, ORANGE, GREY, GREEN, PURPLE)
 
@@ -12,27 +13,37 @@ _COLOURS = (BLUE, ORANGE, GREY, GREEN, PURPLE)
 def weight_shares(models: Sequence[str], counts: Mapping[str, Sequence[int]]) -> go.Figure:
     """Horizontal bars, one per model; `counts` maps each role to one count per model."""
     totals = [sum(values) for values in zip(*counts.values(), strict=True)]
-    figure = go.Figure()
-    for (role, values), colour in zip(counts.items(), _COLOURS, strict=False):
-        shares = [100 * value / total for value, total in zip(values, totals, strict=True)]
-        figure.add_bar(
-            name=role,
-            y=list(models),
-            x=shares,
-            orientation="h",
-            marker_color=colour,
-            customdata=list(values),
-            text=[f"{share:.0f} %" if share >= 4 else "" for share in shares],
-            textposition="inside",
-            insidetextanchor="middle",
-            textangle=0,
-            hovertemplate=role + " of %{y}: %{customdata:,} (%{x:.1f} %)<extra></extra>",
-        )
-    figure.update_layout(
+    bars = [
+        _bars(models, role, values, totals, colour)
+        for (role, values), colour in zip(counts.items(), _COLOURS, strict=False)
+    ]
+    legend = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "traceorder": "normal"}
+    layout = base_layout(
+        height=90 + 58 * len(models),
+        margin={"l": 8, "r": 8, "t": 40, "b": 8},
         barmode="stack",
-        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "traceorder": "normal"},
+        legend=legend,
+        xaxis={"title": {"text": "Per cent of all parameters"}, "range": [0, 100]},
+        yaxis={"autorange": "reversed"},
     )
-    figure.update_yaxes(autorange="reversed")
-    figure.update_xaxes(title_text="Per cent of all parameters", range=[0, 100])
-    finish(figure, height=90 + 58 * len(models))
-    return figure.update_layout(margin_t=40)
+    return draw(bars, layout)
+
+
+def _bars(
+    models: Sequence[str], role: str, values: Sequence[int], totals: Sequence[int], colour: str
+) -> dict[str, Any]:
+    shares = [100 * value / total for value, total in zip(values, totals, strict=True)]
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "name": role,
+        "x": shares,
+        "y": list(models),
+        "marker": {"color": colour},
+        "customdata": list(values),
+        "text": [f"{share:.0f} %" if share >= 4 else "" for share in shares],
+        "textposition": "inside",
+        "insidetextanchor": "middle",
+        "textangle": 0,
+        "hovertemplate": role + " of %{y}: %{customdata:,} (%{x:.1f} %)<extra></extra>",
+    }

@@ -1,6 +1,7 @@
 """Figures carry the arrays that they were given."""
 
 import numpy as np
+import plotly.graph_objects as go
 import pytest
 
 from core.figures.home_sequence import sequence_tiles
@@ -9,6 +10,24 @@ from core.figures.traps_order import shuffle_differences
 from core.figures.traps_rankings import head_agreement, two_rankings
 from core.figures.traps_weights import weight_shares
 from core.toy.residue_vectors import residue_vectors
+
+TWO = np.array([0.5, 0.3])
+FIGURES = {
+    "rankings": lambda: two_rankings(("C1", "A2"), TWO, TWO, TWO, TWO, effect_title="Effect"),
+    "heads": lambda: head_agreement(("a", "b"), TWO),
+    "shuffle": lambda: shuffle_differences(("C1", "A2"), np.eye(2), np.eye(2)),
+    "weights": lambda: weight_shares(["a"], {"Attention": [1], "Feed-forward": [3]}),
+    "fading": lambda: fading([2, 200], {"RNN": [0.3, 1e-70]}),
+    "cost": lambda: cost([10, 20], [0.001, 0.004], [1.0, 4.0], [10.0], [0.001]),
+    "home": lambda: sequence_tiles("CASS", residue_vectors("CASS")),
+}
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_plotly_knows_every_property(name):
+    figure = FIGURES[name]()
+    checked = go.Figure(figure.to_dict())  # raises ValueError for a property or value unknown
+    assert len(checked.data) == len(figure.data) > 0
 
 
 def test_rankings_draw_both_rows_with_ranks():
@@ -60,7 +79,7 @@ def test_shares_too_small_to_draw_keep_their_true_value_for_the_pointer():
 def test_cost_is_drawn_in_milliseconds_beside_its_quadratic():
     figure = cost([10, 20], [0.001, 0.004], [1.0, 4.0], [10.0, 20.0], [0.001, 0.004])
     lines = {(trace.name, trace.xaxis): list(trace.y) for trace in figure.data}
-    assert lines["Measured here", "x"] == pytest.approx([1, 4])
+    assert lines["Measured here", None] == pytest.approx([1, 4])
     assert lines["Exactly quadratic", "x2"] == pytest.approx([1, 4])
 
 
