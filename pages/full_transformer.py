@@ -27,21 +27,43 @@ CHAPTERS: dict[str, Callable[[Sizes, str], None]] = {
     "Decoding": decoding.show,
     "Checks": checks.show,
 }
+SLIDERS = "Weights"  # the chapter to which the sliders of the model's sizes belong
 
-open_page("full_transformer", "Click a box of the drawing.")
-top, picture, chooser, story = st.container(), st.container(), st.container(), st.container()
-with top:
-    words, settings = st.columns([3, 2], vertical_alignment="bottom")
-    with words:
-        sequence = sequence_box().sequence
-with chooser:
+
+def choose() -> str:
+    """The headline of the lower half and the chapter shown."""
     st.subheader("Look closer", anchor=False)
-    chapter = drawing.choose_chapter(list(CHAPTERS))
-# The sliders stand where they matter most: beside the count of weights, else out of the way.
-with story if chapter == "Weights" else settings:
-    sizes = weights.choose_sizes(sequence, folded=chapter != "Weights")
-with picture:
-    drawing.show(sizes, sequence)
-with story:
+    return drawing.choose_chapter(list(CHAPTERS))
+
+
+def tell(chapter: str, sizes: Sizes, sequence: str) -> None:
+    """The chapter, and a way on to the next."""
     CHAPTERS[chapter](sizes, sequence)
     drawing.next_chapter(chapter, list(CHAPTERS))
+
+
+@st.fragment
+def story(sizes: Sizes, sequence: str) -> None:
+    """The lower half, redrawn alone when another chapter is chosen."""
+    chapter = choose()
+    if chapter == SLIDERS:
+        st.rerun()  # The sliders move into the story, and the drawing follows them.
+    tell(chapter, sizes, sequence)
+
+
+open_page("full_transformer", "Click a box of the drawing.")
+words, settings = st.columns([3, 2], vertical_alignment="bottom")
+with words:
+    sequence = sequence_box().sequence
+picture, closer = st.container(), st.container()
+# The sliders stand where they matter most: beside the count of weights, else out of the way.
+beside_count = st.session_state.get("f_part", st.query_params.get("f_part")) == SLIDERS
+if beside_count:
+    with closer:
+        choose()
+with closer if beside_count else settings:
+    sizes = weights.choose_sizes(sequence, folded=not beside_count)
+with picture:
+    drawing.show(sizes, sequence)
+with closer:
+    tell(SLIDERS, sizes, sequence) if beside_count else story(sizes, sequence)

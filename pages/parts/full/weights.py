@@ -18,7 +18,7 @@ from core.transformer.parameters import (
 from core.transformer.shape import ModelShape
 from core.transformer.tour import Sizes
 from pages.parts.downloads import show_figure
-from pages.parts.links import check_link
+from pages.parts.links import check_link, say_what_is_damaged, whole_number
 
 WIDTHS = (32, 64, 128, 256, 512, 768, 1024)
 HEADS = (1, 2, 4, 8, 16)
@@ -45,10 +45,10 @@ def choose_sizes(sequence: str, *, folded: bool) -> Sizes:
             "f_ff": HIDDEN,
             "f_n": range(1, MOST_LAYERS + 1),
             "f_b": range(1, MOST_BATCH + 1),
-            "f_sv": range(4, MOST_VOCABULARY + 1),
-            "f_tv": range(4, MOST_VOCABULARY + 1),
         }
     )
+    vocabulary = ("vocabulary", whole_number(4, MOST_VOCABULARY))
+    say_what_is_damaged({"f_sv": vocabulary, "f_tv": vocabulary})
     if folded:
         with st.popover("Sizes of this model", icon=":material/tune:", width="stretch"):
             batch, shape = _sliders()
