@@ -41,6 +41,7 @@ def show_figure(
     return chosen
 
 
+@st.fragment
 def downloads(
     key: str,
     *,
@@ -48,29 +49,40 @@ def downloads(
     table: "Table | None" = None,
     code: str | None = None,
 ) -> None:
-    """The row under a figure or table: CSV, standalone HTML, and the code for it."""
-    with st.popover("Download or see the code", icon=":material/download:", type="tertiary"):
-        if table is not None:
-            st.download_button(
-                "Data (CSV)",
-                data=lambda: _csv(table),
-                file_name=f"{key}.csv",
-                mime="text/csv",
-                key=f"{key}_csv",
-                on_click="ignore",
-            )
-        if figure is not None:
-            st.download_button(
-                "Figure (HTML, opens offline)",
-                data=lambda: figure.to_html(include_plotlyjs=True),
-                file_name=f"{key}.html",
-                mime="text/html",
-                key=f"{key}_html",
-                on_click="ignore",
-            )
-            st.caption("For SVG: the camera in the figure's own bar.")
-        if code is not None:
-            st.code(code, language="python")
+    """The row under a figure or table: CSV, standalone HTML, and the code for it.
+
+    What it holds is sent once it is opened; opening it redraws nothing else.
+    """
+    row = st.popover(
+        "Download or see the code",
+        icon=":material/download:",
+        type="tertiary",
+        key=f"{key}_more",
+        on_change="rerun",
+    )
+    if not row.open:
+        return
+    if table is not None:
+        row.download_button(
+            "Data (CSV)",
+            data=lambda: _csv(table),
+            file_name=f"{key}.csv",
+            mime="text/csv",
+            key=f"{key}_csv",
+            on_click="ignore",
+        )
+    if figure is not None:
+        row.download_button(
+            "Figure (HTML, opens offline)",
+            data=lambda: figure.to_html(include_plotlyjs=True),
+            file_name=f"{key}.html",
+            mime="text/html",
+            key=f"{key}_html",
+            on_click="ignore",
+        )
+        row.caption("For SVG: the camera in the figure's own bar.")
+    if code is not None:
+        row.code(code, language="python")
 
 
 def _csv(table: "Table") -> str:
