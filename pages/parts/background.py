@@ -43,8 +43,8 @@ class Job(Generic[T]):
         """Ask for the end; it comes after the step in hand."""
         self._stop.set()
 
-    def wait(self, timeout: float) -> bool:
-        """Wait up to `timeout` seconds for the end; True when it has come."""
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait for the end, up to `timeout` seconds; True when it has come."""
         self._thread.join(timeout)
         return not self.running
 

@@ -1,6 +1,6 @@
 """Every figure is shown through here, so that each has alt text and a download row."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
 
-    Table = pd.DataFrame | Callable[[], pd.DataFrame]
+    Columns = pd.DataFrame | Mapping[str, Sequence]
+    Table = Columns | Callable[[], Columns]
 
 
 def show_figure(
@@ -24,7 +25,7 @@ def show_figure(
 ) -> "object":
     """Draw `figure` with its alt text, and below it one button that opens the downloads.
 
-    `table` is the figure's data (or a function that builds it when asked for), `code` a
+    `table` is the figure's data, by columns (or a function that builds it when asked for), `code` a
     runnable snippet that prints the same numbers. The camera in the figure's own bar saves
     an SVG. Returns what `st.plotly_chart` returns (the selection, when `on_select` is set).
     """
@@ -86,4 +87,6 @@ def downloads(
 
 
 def _csv(table: "Table") -> str:
-    return (table() if callable(table) else table).to_csv(index=False)
+    import pandas as pd
+
+    return pd.DataFrame(table() if callable(table) else table).to_csv(index=False)

@@ -2,6 +2,8 @@
 
 import base64
 import json
+import subprocess
+import sys
 import threading
 import time
 from types import SimpleNamespace
@@ -15,6 +17,7 @@ from core.protein.chain import default_chain
 from core.protein.download import DownloadProgress
 from core.protein.germline import assemble
 from core.protein.guess import guess
+from core.protein.in_numpy import trb_mini
 from core.protein.weights import load
 from pages.parts.esm.lab_data import example_rows
 from pages.parts.esm.pictures import PICTURES
@@ -27,6 +30,17 @@ from pages.parts.esm.words import (
     scan_code,
 )
 from pages.parts.links import plain
+
+TORCH_FREE = """
+import sys
+from streamlit.testing.v1 import AppTest
+app = AppTest.from_file("streamlit_app.py", default_timeout=60).run()
+app = app.switch_page("pages/esm.py").run()
+assert not app.exception, app.exception
+assert any("cannot see residue 115" in text.value for text in app.markdown)
+assert any(text.value.startswith("Loading what these") for text in app.caption)
+assert "torch" not in sys.modules, "the first guess loaded torch"
+"""
 
 
 def words_of(app) -> str:
@@ -65,7 +79,7 @@ def figure(app, number: int) -> dict:
 
 @pytest.fixture(scope="module")
 def true_guess():
-    return guess(load("trb-mini"), default_chain(), 115)
+    return guess(trb_mini(), default_chain(), 115)
 
 
 def test_opens_on_a_guess_of_the_arginine(open_page, true_guess):
@@ -77,6 +91,11 @@ def test_opens_on_a_guess_of_the_arginine(open_page, true_guess):
     assert f"p(R) = {true_guess.p_true:.3f}" in said
     assert f"Entropy {true_guess.entropy_bits:.2f}" in said
     assert len(app.get("plotly_chart")) == 2
+
+
+def test_the_first_guess_does_not_wait_for_torch():
+    finished = subprocess.run([sys.executable, "-c", TORCH_FREE], capture_output=True, text=True)
+    assert finished.returncode == 0, finished.stderr
 
 
 def test_published_values_are_labelled_and_match_the_golden_numbers(open_page, golden):

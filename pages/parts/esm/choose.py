@@ -1,6 +1,5 @@
 """Choosing the residue to hide: the chain as letters, pills for the CDR3, a number, the vote."""
 
-import pandas as pd
 import streamlit as st
 
 from core.figures.protein_tracks import chain_strip
@@ -88,12 +87,16 @@ def _clicked() -> None:
         st.session_state[AT] = int(points[0]["customdata"][1])
 
 
-def _chain_table(chain: Chain) -> pd.DataFrame:
-    rows = []
-    for position, letter in enumerate(chain.sequence, 1):
-        numbers = chain.numbers(position)
-        rows.append((position, letter, chain.region_at(position), numbers.cdr3, numbers.imgt))
-    return pd.DataFrame(rows, columns=["position", "residue", "region", "cdr3", "imgt"])
+def _chain_table(chain: Chain) -> dict[str, list]:
+    positions = range(1, len(chain) + 1)
+    numbers = [chain.numbers(position) for position in positions]
+    return {
+        "position": list(positions),
+        "residue": list(chain.sequence),
+        "region": [chain.region_at(position) for position in positions],
+        "cdr3": [n.cdr3 for n in numbers],
+        "imgt": [n.imgt for n in numbers],
+    }
 
 
 def hidden(chain: Chain, position: int) -> bool:

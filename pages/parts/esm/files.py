@@ -1,6 +1,5 @@
 """Receptors from a file or a paste of rows: read, count, choose one."""
 
-import pandas as pd
 import streamlit as st
 
 from core.protein.chain import Chain
@@ -60,8 +59,12 @@ def _choose(file: ReceptorFile) -> None:
         f"{len(bad)} cannot."
     )
     if bad:
-        rows = [(r.number, r.name, r.error) for r in bad]
-        st.dataframe(pd.DataFrame(rows, columns=["row", "name", "why not"]), hide_index=True)
+        columns = {
+            "row": [r.number for r in bad],
+            "name": [r.name for r in bad],
+            "why not": [r.error for r in bad],
+        }
+        st.dataframe(columns, hide_index=True)
     if not file.good:
         return
     receptor = st.selectbox("Receptor", file.good, format_func=_label)

@@ -3,20 +3,25 @@
 import math
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from core.alphabet import AMINO_ACIDS
 from core.figures.protein_guess import probability_bars
+from core.protein.cards import TRB_MINI
 from core.protein.chain import Chain, default_chain
+from core.protein.guess import Guess, guess
 from core.protein.limits import foreign_warning
 from core.protein.yardstick import yardsticks
 from pages.parts.downloads import show_figure
 from pages.parts.esm import words
 from pages.parts.esm.choose import OPENED, VOTE, choose, chosen_position, hidden, show_strip
-from pages.parts.esm.weights import model_or_offer
+from pages.parts.esm.weights import guesser
 
 _BALLOT = "_e_ballot"
+_IN_NUMPY = (
+    " This one guess is computed in NumPy (core/protein/in_numpy.py): the same model and weights, "
+    "equal to fair-esm's own forward pass, without waiting for PyTorch."
+)
 
 
 @st.fragment(key="e_guess")
@@ -28,24 +33,24 @@ def guess_section(chain: Chain, model_name: str) -> None:
         strip, choices = st.container(), st.container()
         with choices:
             position = choose(chain, usual)
-        with strip:
-            show_strip(chain, position)
         if not hidden(chain, position):
             _published(chain, position)
     with right:
         _answer(chain, model_name, position)
+    with strip:
+        show_strip(chain, position)
 
 
 def _answer(chain: Chain, model_name: str, position: int) -> None:
     if hidden(chain, position):
         _ballot(chain, position)
         return
-    model = model_or_offer(model_name, key="guess")
+    model = guesser(model_name, key="guess")
     if model is None:
         return
-    answer = _guess(model, chain, position)
+    answer = guess(model, chain, position)
     vote = st.session_state.get(f"{_BALLOT}_{position}") if st.session_state.get(VOTE) else None
-    _sentence(answer)
+    _sentence(answer, model_name)
     _warn_if_foreign(chain, model_name)
     if vote:
         place = [letter for letter, _ in answer.top(20)].index(vote) + 1
@@ -79,20 +84,15 @@ def _chance(chain: Chain, position: int) -> tuple[str, np.ndarray] | None:
     return "recombination alone (yardstick)", known[0].probabilities[place - 1]
 
 
-def _bars_table(answer, chance: tuple[str, np.ndarray] | None) -> pd.DataFrame:
-    columns = {"residue": list(AMINO_ACIDS), answer.model: answer.probabilities}
+def _bars_table(answer: Guess, chance: tuple[str, np.ndarray] | None) -> dict[str, np.ndarray]:
+    order = np.argsort(-answer.probabilities)
+    columns = {"residue": np.array(list(AMINO_ACIDS)), answer.model: answer.probabilities}
     if chance:
         columns[chance[0]] = chance[1]
-    return pd.DataFrame(columns).sort_values(answer.model, ascending=False)
+    return {name: column[order] for name, column in columns.items()}
 
 
-def _guess(model, chain: Chain, position: int):
-    from core.protein.guess import guess  # here, not above: it loads torch
-
-    return guess(model, chain, position)
-
-
-def _sentence(answer) -> None:
+def _sentence(answer: Guess, model_name: str) -> None:
     first, p_first = answer.top(1)[0]
     if answer.rank:
         truth = (
@@ -106,7 +106,7 @@ def _sentence(answer) -> None:
         f"({p_first:.3f}). {truth} Entropy {answer.entropy_bits:.2f} of "
         f"{math.log2(len(AMINO_ACIDS)):.2f} bits.",
         help="−log p(true) is what training made small. Entropy: 0 bits is sure, the largest "
-        "value is no idea at all.",
+        "value is no idea at all." + (_IN_NUMPY if model_name == TRB_MINI.name else ""),
     )
     if answer.outside >= 0.0005:
         st.caption(f"The model put {answer.outside:.3f} on tokens other than the 20 residues.")

@@ -1,27 +1,58 @@
-"""Getting a model: loaded when its weights are here, otherwise an offer to download them."""
+"""Getting a model: at once, or loaded when its weights are here, or an offer to download them."""
 
+import sys
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from core.protein.cards import WeightsError, model_card
+from core.protein.cards import TRB_MINI, WeightsError, model_card
 from core.settings import read_settings
 from pages.parts.background import Job
 from pages.parts.links import plain
-from pages.parts.loaded_models import protein_model
+from pages.parts.loaded_models import loading, mini_in_numpy, protein_model
 
 if TYPE_CHECKING:
+    from core.protein.guess import Guesser
     from core.protein.model import LanguageModel
 
-_MB = 1_000_000
+_MB, _ASKED = 1_000_000, "_e_asked"
+
+
+def guesser(name: str, *, key: str) -> "Guesser | None":
+    """What guesses under this name, or None after saying what is missing."""
+    if name != TRB_MINI.name:
+        return model_or_offer(name, key=key)
+    try:
+        return mini_in_numpy()
+    except WeightsError as problem:
+        st.error(plain(str(problem)), icon=":material/error:")
+        return None
 
 
 def loaded_model(name: str) -> "LanguageModel | None":
-    """The model, or None without a word when it cannot be loaded."""
-    try:
-        return protein_model(name) if _weights(name).found else None
-    except WeightsError:
+    """The model for all that needs PyTorch, or None with a word while it is not here."""
+    if "torch" not in sys.modules:
+        st.fragment(_await, run_every=1)(name)
         return None
+    try:
+        if _weights(name).found:
+            return protein_model(name)
+    except WeightsError:
+        pass  # said where the guess would stand
+    st.caption("These sections open as soon as the model is here.")
+    return None
+
+
+def _await(name: str) -> None:
+    """Start loading when the browser asks again: by then it has the guess.
+
+    The import of PyTorch holds up everything else in this process.
+    """
+    st.caption("Loading what these sections need …")
+    if not st.session_state.get(_ASKED):
+        st.session_state[_ASKED] = True
+    elif not loading(name).running:
+        st.rerun()
 
 
 def model_or_offer(name: str, *, key: str) -> "LanguageModel | None":

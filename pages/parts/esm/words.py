@@ -2,7 +2,7 @@
 
 from dataclasses import fields
 
-from core.protein.cards import MODELS
+from core.protein.cards import MODELS, TRB_MINI
 from core.protein.chain import Chain
 
 Pair = tuple[str, Chain]
@@ -46,12 +46,14 @@ def chain_code(chain: Chain) -> str:
 
 def guess_code(chain: Chain, model_name: str, position: int) -> str:
     """A script that prints the numbers of one guess."""
+    in_numpy = model_name == TRB_MINI.name
+    where, model = ("in_numpy", "trb_mini()") if in_numpy else ("weights", f"load({model_name!r})")
     return f"""from core.protein.chain import Chain
 from core.protein.guess import guess
-from core.protein.weights import load
+from core.protein.{where} import {model.partition("(")[0]}
 
 {chain_code(chain)}
-answer = guess(load({model_name!r}), chain, {position})
+answer = guess({model}, chain, {position})
 print(answer.model, answer.residue, answer.p_true, answer.entropy_bits, answer.surprise)
 for letter, probability in answer.top(20):
     print(letter, probability)
