@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from core.transformer.tour import Sizes
+from core.transformer.shape import Sizes
 from pages.parts.controls import sequence_box
 from pages.parts.frame import open_page
 from pages.parts.full import (
@@ -52,9 +52,11 @@ def story(sizes: Sizes, sequence: str) -> None:
 
 
 open_page("full_transformer", "Click a box of the drawing.")
-words, settings = st.columns([3, 2], vertical_alignment="bottom")
+words, norms, settings = st.columns([5, 3, 4], vertical_alignment="bottom")
 with words:
     sequence = sequence_box().sequence
+with norms:
+    pre_norm = weights.choose_placement()
 picture, closer = st.container(), st.container()
 # The sliders stand where they matter most: beside the count of weights, else out of the way.
 beside_count = st.session_state.get("f_part", st.query_params.get("f_part")) == SLIDERS
@@ -62,8 +64,11 @@ if beside_count:
     with closer:
         choose()
 with closer if beside_count else settings:
-    sizes = weights.choose_sizes(sequence, folded=not beside_count)
+    sizes = weights.choose_sizes(sequence, pre_norm=pre_norm, folded=not beside_count)
 with picture:
     drawing.show(sizes, sequence)
 with closer:
-    tell(SLIDERS, sizes, sequence) if beside_count else story(sizes, sequence)
+    if beside_count:
+        tell(SLIDERS, sizes, sequence)
+    else:
+        story(sizes, sequence)

@@ -6,6 +6,7 @@ and stored. Knows nothing of PyTorch, so that a page can check and count without
 
 from dataclasses import dataclass
 
+Axes = tuple[str, ...]
 LIMITS = {
     "src_vocab": 200_000,
     "tgt_vocab": 200_000,
@@ -62,3 +63,28 @@ class ModelShape:
     def d_k(self) -> int:
         """Width of one head's queries and keys."""
         return self.d_model // self.num_heads
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """What the axes of a shape stand for: a batch of B sources and targets, and a model."""
+
+    batch: int
+    n_src: int
+    n_tgt: int
+    shape: ModelShape
+
+    def of(self, axes: Axes) -> tuple[int, ...]:
+        """The number behind each axis name."""
+        values = {
+            "B": self.batch,
+            "n_src": self.n_src,
+            "n_tgt": self.n_tgt,
+            "d_model": self.shape.d_model,
+            "h": self.shape.num_heads,
+            "d_k": self.shape.d_k,
+            "d_ff": self.shape.d_ff,
+            "V_src": self.shape.src_vocab,
+            "V_tgt": self.shape.tgt_vocab,
+        }
+        return tuple(values[axis] for axis in axes)

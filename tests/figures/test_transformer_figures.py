@@ -67,6 +67,22 @@ def test_every_box_is_one_bar_with_its_key() -> None:
     assert faded.font.color != drawn.font.color
 
 
+@pytest.mark.parametrize("pre_norm", [False, True])
+def test_the_stream_passes_a_sublayer_and_its_norm_by(pre_norm: bool) -> None:
+    pair = [
+        DrawnBox("self", "Self-attention", "encoder", "attention", "self", repeated=True),
+        DrawnBox("norm", "Norm", "encoder", "norm", "norm", repeated=True),
+    ]
+    boxes = [BOXES[0], *(pair[::-1] if pre_norm else pair), *BOXES[2:]]
+    figure = architecture(boxes, "cross", "cross", 7)
+    passing = [s.path.split(" L ") for s in figure.layout.shapes if s.type == "path"]
+    around = next(p for p in passing if len(p) == 4 and p[0].startswith("M 0.0 0."))
+    below, end = float(around[0].split()[-1]), float(around[-1].split()[-1])
+    assert 0 < below < 1  # under the lower box of the two
+    assert end > 2 if pre_norm else end == 2  # above both, or in the norm
+    assert ("<b>+</b>" in [note.text for note in figure.layout.annotations]) == pre_norm
+
+
 def test_a_mask_says_who_may_look_at_whom() -> None:
     mask = np.tril(np.ones((3, 3), dtype=bool))
     grid = mask_grid(mask, ["BOS", "C", "A"], ["BOS", "C", "A"], "Causal", {"BOS": "▸"}).data[0]

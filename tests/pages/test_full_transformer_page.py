@@ -17,8 +17,8 @@ from core.alphabet import BOS, EOS, RESIDUES
 from core.settings import ASSETS
 from core.transformer.attention import MultiHeadAttention
 from core.transformer.model import Transformer
-from core.transformer.shape import ModelShape
-from core.transformer.tour import BOXES, FAMILIES, Sizes
+from core.transformer.shape import ModelShape, Sizes
+from core.transformer.tour import BOXES, FAMILIES, boxes_of
 from core.transformer.trace import Trace
 
 ENTRY_SCRIPT = Path(__file__).resolve().parents[2] / "streamlit_app.py"
@@ -84,6 +84,8 @@ def test_the_longest_sequence_fits_every_chapter(opened) -> None:
     [
         {"f_part": "Nowhere"},
         {"f_box": "<script>"},
+        {"f_box": "Encoder final norm"},  # pre-LN has it, the paper's model has not
+        {"f_ln": "0"},
         {"f_d": "513"},
         {"f_n": "99999999999999999999"},
         {"f_sv": "-3"},
@@ -105,7 +107,7 @@ def test_a_damaged_link_gives_the_default_and_a_sentence(opened, damage: dict[st
 # The drawing.
 
 
-def recorded_shapes(monkeypatch: pytest.MonkeyPatch, sizes: Sizes) -> dict[str, tuple[int, ...]]:
+def recorded_shapes(sizes: Sizes) -> dict[str, tuple[int, ...]]:
     """Shapes of what really flows through the model's modules, by their names."""
     torch.manual_seed(0)
     model = Transformer.from_shape(sizes.shape).eval()
@@ -137,14 +139,21 @@ MODULES = {
     "Decoder feed-forward": "decoder.layers.0.feed_forward",
     "Decoder norm 3": "decoder.layers.0.around_feed_forward",
     "Generator": "generator",
+    "Encoder final norm": "encoder.final_norm",
+    "Decoder final norm": "decoder.final_norm",
 }
 
 
-def test_shapes_and_counts_of_every_box_are_the_real_modules(monkeypatch) -> None:
-    sizes = Sizes(3, 7, 5, ModelShape(17, 19, 22, 11, 29, 2))
-    seen = recorded_shapes(monkeypatch, sizes)
+@pytest.mark.parametrize("pre_norm", [False, True])
+def test_shapes_and_counts_of_every_box_are_the_real_modules(pre_norm) -> None:
+    sizes = Sizes(3, 7, 5, ModelShape(17, 19, 22, 11, 29, 2, pre_norm=pre_norm))
+    seen = recorded_shapes(sizes)
     model = Transformer.from_shape(sizes.shape)
-    for box in BOXES:
+    boxes = boxes_of(sizes.shape)
+    repeated = sum(box.part.count(sizes.shape) for box in boxes if box.repeated)
+    once = sum(box.part.count(sizes.shape) for box in boxes if not box.repeated)
+    assert 2 * repeated + once == sum(p.numel() for p in model.parameters())
+    for box in boxes:
         if box.title not in MODULES:
             assert box.part.count(sizes.shape) == 0
             continue
@@ -161,7 +170,7 @@ def test_shapes_and_counts_of_every_box_are_the_real_modules(monkeypatch) -> Non
             assert flow["hidden"] == seen[f"{name}.widen:out"]
     weights = {
         box.title: sizes.of(dict(box.part.flow)["weights"])
-        for box in BOXES
+        for box in boxes
         if "weights" in dict(box.part.flow)
     }
     assert weights == {
@@ -171,11 +180,16 @@ def test_shapes_and_counts_of_every_box_are_the_real_modules(monkeypatch) -> Non
     }
 
 
-def test_every_box_opens_with_its_numbers(opened) -> None:
-    app = opened(f_d="64", f_h="4", f_ff="256", f_n="3", f_b="5")
-    shape = ModelShape(10_000, 8_000, 64, 4, 256, 3)
+@pytest.mark.parametrize("pre_norm", [False, True])
+def test_every_box_opens_with_its_numbers(opened, pre_norm) -> None:
+    app = opened(
+        f_d="64", f_h="4", f_ff="256", f_n="3", f_b="5", f_ln="pre-LN" if pre_norm else "post-LN"
+    )
+    shape = ModelShape(10_000, 8_000, 64, 4, 256, 3, pre_norm=pre_norm)
     sizes = Sizes(5, 13, 14, shape)
-    for box in BOXES:
+    assert f"; {20 if pre_norm else 18} boxes." in alts(app)
+    # The paper's boxes are tried one by one, of pre-LN those that the paper does not have.
+    for box in [b for b in boxes_of(shape) if not pre_norm or b not in BOXES]:
         app.selectbox("f_box").set_value(box.title).run()
         assert not app.exception
         shown = words(app)
@@ -195,6 +209,13 @@ def test_sources_are_those_of_the_classes_that_run() -> None:
     assert "def _embed(self" in by_title["Source embedding"]
     assert "torch.cat([ids, best[:, None]], 1)" in by_title["Next letter"]
     assert all(len(source) > 100 for source in by_title.values())
+
+
+def test_a_box_that_the_other_placement_lacks_gives_way_to_the_first(opened) -> None:
+    app = opened(f_ln="pre-LN", f_box="Encoder final norm")
+    app.segmented_control("f_ln").set_value("post-LN").run()
+    assert not app.exception
+    assert app.selectbox("f_box").value == "Self-attention"
 
 
 def test_families_grey_out_what_they_lack(opened) -> None:
@@ -306,7 +327,8 @@ def test_sliders_and_presets_change_both_counts(opened) -> None:
     held = f"{sum(p.numel() for p in model.parameters()):,}"
     assert [metric.value for metric in app.metric] == [held, held, "0"]
     app.select_slider("f_n").set_value(3).run()
-    model = Transformer(23, 23, 64, 4, 256, 3, 0.1, 18)
+    app.segmented_control("f_ln").set_value("pre-LN").run()
+    model = Transformer(23, 23, 64, 4, 256, 3, 0.1, 18, pre_norm=True)
     held = f"{sum(p.numel() for p in model.parameters()):,}"
     assert [metric.value for metric in app.metric] == [held, held, "0"]
 

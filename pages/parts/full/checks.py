@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from core.transformer.tour import Sizes
+from core.transformer.shape import Sizes
 from pages.parts.downloads import downloads
 
 WORDS = {

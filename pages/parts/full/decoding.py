@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.alphabet import BOS, EOS, PAD, SequenceError, Vocabulary, clean_sequence
 from core.figures.transformer_decoding import candidate_bars
-from core.transformer.tour import Sizes
+from core.transformer.shape import Sizes
 from pages.parts.downloads import show_figure
 from pages.parts.full.trained import choose_trained, readable
 from pages.parts.links import check_link

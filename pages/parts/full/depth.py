@@ -5,7 +5,7 @@ import pandas as pd
 import streamlit as st
 
 from core.figures.transformer_depth import norms_by_layer as draw
-from core.transformer.tour import Sizes
+from core.transformer.shape import Sizes
 from pages.parts.downloads import show_figure
 from pages.parts.links import check_link
 

@@ -9,12 +9,12 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from core.figures.architecture import DrawnBox, architecture
-from core.transformer.tour import BOXES, FAMILIES, Box, Family, Sizes
+from core.transformer.shape import Sizes
+from core.transformer.tour import FAMILIES, Box, Family, boxes_of
 from pages.parts.downloads import show_figure
 from pages.parts.full import flow
 from pages.parts.links import check_link
 
-_BY_TITLE = {box.title: box for box in BOXES}
 _FIRST = "Self-attention"
 # Inside the drawing the side is plain to see.
 _LABEL = {
@@ -24,12 +24,12 @@ _LABEL = {
     "feed-forward": "Feed-forward",
 }
 _FAMILY = {family.name: family for family in FAMILIES}
-CODE = """from core.transformer.tour import BOXES, Sizes
-from core.transformer.shape import ModelShape
+CODE = """from core.transformer.shape import ModelShape, Sizes
+from core.transformer.tour import boxes_of
 
 shape = ModelShape({shape})
 sizes = Sizes({batch}, {n_src}, {n_tgt}, shape)
-for box in BOXES:
+for box in boxes_of(shape):
     flow = [(name, sizes.of(axes)) for name, axes in box.part.flow]
     print(box.side, box.title, box.part.count(shape), flow)
 """
@@ -70,12 +70,14 @@ def _go_to(chapter: str) -> None:
 @st.fragment
 def show(sizes: Sizes, sequence: str) -> None:
     """Drawing left, the chosen box's panel right."""
-    check_link({"f_box": _BY_TITLE, "f_family": _FAMILY})
+    boxes = {box.title: box for box in boxes_of(sizes.shape)}
+    check_link({"f_box": boxes, "f_family": _FAMILY})
     left, right = st.columns([11, 10], gap="medium")
     with right:
-        box = _choose_box()
+        box = _choose_box(boxes)
         _panel(box, sizes)
-        flow.show(box, sequence)
+        if not sizes.shape.pre_norm:  # The recorded run is the paper's.
+            flow.show(box, sequence)
     with left:
         picture = st.container()
         family = _choose_family()
@@ -83,8 +85,8 @@ def show(sizes: Sizes, sequence: str) -> None:
             _draw(box, family, sizes, sequence)
 
 
-def _choose_box() -> Box:
-    titles = list(_BY_TITLE)
+def _choose_box(boxes: dict[str, Box]) -> Box:
+    titles = list(boxes)
     chosen = st.selectbox(
         "Box (or click it in the drawing)",
         titles,
@@ -92,7 +94,7 @@ def _choose_box() -> Box:
         key="f_box",
         bind="query-params",
     )
-    return _BY_TITLE.get(chosen, _BY_TITLE[_FIRST])
+    return boxes.get(chosen, boxes[_FIRST])
 
 
 def _choose_family() -> Family:
@@ -119,15 +121,16 @@ def _draw(box: Box, family: Family, sizes: Sizes, sequence: str) -> None:
     clicked = st.session_state.pop("_f_clicked", False)
     if not clicked or "_f_drawn" not in st.session_state:
         st.session_state["_f_drawn"] = box.title
-    drawn = tuple(_drawn(b, family, sizes, sequence) for b in BOXES)
+    drawn = tuple(_drawn(b, family, sizes, sequence) for b in boxes_of(sizes.shape))
     shape = sizes.shape
+    where = "before each sublayer" if shape.pre_norm else "after each addition"
     show_figure(
         _figure(drawn, st.session_state["_f_drawn"], shape.num_layers),
         key="f_drawing",
         alt=(
             f"Encoder with {shape.num_layers} layers of self-attention and feed-forward; decoder "
             f"with {shape.num_layers} layers of causal self-attention, cross-attention to the "
-            f"encoder and feed-forward; {len(BOXES)} boxes."
+            f"encoder and feed-forward; norms {where}; {len(drawn)} boxes."
         ),
         table=lambda: _table(sizes),
         code=_code(sizes),
@@ -146,7 +149,7 @@ def _box_clicked() -> None:
     points = event["selection"]["points"] if event else []
     key = points[0].get("customdata") if points else None
     key = key[0] if isinstance(key, list) and key else key
-    if key in _BY_TITLE:
+    if isinstance(key, str):
         st.session_state["f_box"] = key
         st.session_state["_f_clicked"] = True
 
@@ -156,13 +159,19 @@ def _drawn(box: Box, family: Family, sizes: Sizes, sequence: str) -> DrawnBox:
     letters = {"Source tokens": sequence, "Output so far": f"BOS {sequence}"}
     return DrawnBox(
         box.title,
-        _short(letters.get(box.title) or _LABEL.get(box.part.kind, box.title)),
+        _short(letters.get(box.title) or _label(box, pre_norm=sizes.shape.pre_norm)),
         box.side,
         box.part.kind,
         f"{box.title}: {name} ({_numbers(sizes, axes)}), {box.part.count(sizes.shape):,} weights",
         box.repeated,
         family.name not in box.members,
     )
+
+
+def _label(box: Box, *, pre_norm: bool) -> str:
+    if box.part.kind == "norm" and pre_norm:
+        return "Norm" if box.repeated else "Final norm"
+    return _LABEL.get(box.part.kind, box.title)
 
 
 def _short(text: str, most: int = 21) -> str:
@@ -214,7 +223,7 @@ def _table(sizes: Sizes) -> pd.DataFrame:
                 "shape": _numbers(sizes, axes),
                 "weights per layer": box.part.count(sizes.shape),
             }
-            for box in BOXES
+            for box in boxes_of(sizes.shape)
             for name, axes in box.part.flow
         ]
     )
@@ -223,4 +232,5 @@ def _table(sizes: Sizes) -> pd.DataFrame:
 def _code(sizes: Sizes) -> str:
     s = sizes.shape
     numbers = f"{s.src_vocab}, {s.tgt_vocab}, {s.d_model}, {s.num_heads}, {s.d_ff}, {s.num_layers}"
+    numbers += f", pre_norm={s.pre_norm}"
     return CODE.format(shape=numbers, batch=sizes.batch, n_src=sizes.n_src, n_tgt=sizes.n_tgt)

@@ -5,7 +5,7 @@ import pandas as pd
 import streamlit as st
 
 from core.figures.masks import mask_grid
-from core.transformer.tour import Sizes
+from core.transformer.shape import Sizes
 from pages.parts.controls import sequence_box
 from pages.parts.downloads import show_figure
 

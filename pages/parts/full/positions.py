@@ -15,7 +15,7 @@ from core.figures.positions import (
 )
 from core.toy.residue_vectors import residue_vectors, wave_speeds
 from core.transformer.rotary import relative_error, rotary_scores
-from core.transformer.tour import Sizes
+from core.transformer.shape import Sizes
 from core.transformer.waves import (
     cosine_by_distance,
     frequencies,

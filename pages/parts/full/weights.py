@@ -15,14 +15,14 @@ from core.transformer.parameters import (
     total_by_counting,
     total_by_formula,
 )
-from core.transformer.shape import ModelShape
-from core.transformer.tour import Sizes
+from core.transformer.shape import ModelShape, Sizes
 from pages.parts.downloads import show_figure
 from pages.parts.links import check_link, say_what_is_damaged, whole_number
 
 WIDTHS = (32, 64, 128, 256, 512, 768, 1024)
 HEADS = (1, 2, 4, 8, 16)
 HIDDEN = (64, 128, 256, 512, 1024, 2048, 3072, 4096)
+PLACEMENTS = ("post-LN", "pre-LN")
 MOST_LAYERS, MOST_BATCH, MOST_VOCABULARY = 24, 128, 50_000
 PAPER = {"f_d": 512, "f_h": 8, "f_ff": 2048, "f_n": 6, "f_sv": 10_000, "f_tv": 8_000}
 REVERSE = {"f_d": 64, "f_h": 4, "f_ff": 256, "f_n": 2, "f_sv": len(RESIDUES), "f_tv": len(RESIDUES)}
@@ -36,7 +36,23 @@ print(sum(part.count for part in parts_by_formula(shape)), total_by_counting(sha
 """
 
 
-def choose_sizes(sequence: str, *, folded: bool) -> Sizes:
+def choose_placement() -> bool:
+    """Whether each norm stands before its sublayer (pre-LN)."""
+    check_link({"f_ln": PLACEMENTS})
+    chosen = st.segmented_control(
+        "Norms",
+        PLACEMENTS,
+        default=PLACEMENTS[0],
+        required=True,
+        key="f_ln",
+        bind="query-params",
+        help="After each addition, as in the paper, or before each sublayer, as in most models "
+        "since. The chapter Depth measures what it changes.",
+    )
+    return chosen == PLACEMENTS[1]
+
+
+def choose_sizes(sequence: str, *, pre_norm: bool, folded: bool) -> Sizes:
     """The sliders, in a popover when `folded`; every value is in the URL."""
     check_link(
         {
@@ -51,14 +67,14 @@ def choose_sizes(sequence: str, *, folded: bool) -> Sizes:
     say_what_is_damaged({"f_sv": vocabulary, "f_tv": vocabulary})
     if folded:
         with st.popover("Sizes of this model", icon=":material/tune:", width="stretch"):
-            batch, shape = _sliders()
+            batch, shape = _sliders(pre_norm)
     else:
         st.markdown("Move a slider: the count below and the drawing above follow.")
-        batch, shape = _sliders()
+        batch, shape = _sliders(pre_norm)
     return Sizes(batch, len(sequence), len(sequence) + 1, shape)
 
 
-def _sliders() -> tuple[int, ModelShape]:
+def _sliders(pre_norm: bool) -> tuple[int, ModelShape]:
     with st.container(horizontal=True):
         st.button("Paper's base model", on_click=st.session_state.update, args=(PAPER,))
         st.button("Reverse task", on_click=st.session_state.update, args=(REVERSE,))
@@ -73,7 +89,8 @@ def _sliders() -> tuple[int, ModelShape]:
         source = _number("V, source vocabulary", "f_sv")
         target = _number("V, output vocabulary", "f_tv")
     batch = _slider("B, sequences at once", tuple(range(1, MOST_BATCH + 1)), "f_b", 2)
-    return batch, ModelShape(source, target, width, heads, hidden, layers)
+    shape = ModelShape(source, target, width, heads, hidden, layers, pre_norm=pre_norm)
+    return batch, shape
 
 
 def _slider(label: str, options: tuple[int, ...], key: str, default: int | None = None) -> int:
@@ -116,7 +133,7 @@ def show(sizes: Sizes, sequence: str) -> None:
         table=lambda: pd.DataFrame([{"part": p.path, "weights": p.count} for p in parts]),
         code=CODE.format(
             shape=f"{shape.src_vocab}, {shape.tgt_vocab}, {shape.d_model}, {shape.num_heads}, "
-            f"{shape.d_ff}, {shape.num_layers}"
+            f"{shape.d_ff}, {shape.num_layers}, pre_norm={shape.pre_norm}"
         ),
     )
     _formulas(shape)
