@@ -5,10 +5,12 @@ Results go to standard output (CSV) or a file, messages to standard error. Exit 
 """
 
 import argparse
+import errno
+import os
 import sys
 from dataclasses import fields
 
-from core.protein import commands, upkeep
+from core.protein import commands, many_command, upkeep
 from core.protein.download import PUBLISHED
 from core.protein.train_mini import MiniRecipe
 
@@ -21,12 +23,25 @@ def main(arguments: list[str] | None = None) -> int:
     except commands.BadInput as problem:
         print(f"Bad input: {problem}", file=sys.stderr)
         return 2
-    except (RuntimeError, OSError, FloatingPointError) as problem:
+    except BrokenPipeError:  # whoever read the output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except OSError as problem:
+        print(f"Failed: {_in_words(problem)}", file=sys.stderr)
+        return 1
+    except (RuntimeError, FloatingPointError) as problem:
         print(f"Failed: {problem}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("Stopped.", file=sys.stderr)
+        print("\nStopped.", file=sys.stderr)
         return 1
+
+
+def _in_words(problem: OSError) -> str:
+    where = f"{problem.filename}: " if problem.filename else ""
+    if problem.errno == errno.ENOSPC:
+        return f"{where}the disk is full. Make room and start again; scan-many goes on from there."
+    return f"{where}{problem.strerror or problem}."
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -48,8 +63,14 @@ def build_parser() -> argparse.ArgumentParser:
     many.add_argument("target", help="TSV to write; what it holds already is kept")
     many.add_argument("--complete", action="store_true", help="add missing C104 or F118, noted")
     many.add_argument("--cdr3-only", action="store_true", help="hide the CDR3's residues alone")
+    many.add_argument(
+        "--precision",
+        choices=("float32", "bf16"),
+        default="float32",
+        help="bf16: sooner on processors made for it, not quite the same numbers (default float32)",
+    )
     _model_option(many)
-    many.set_defaults(run=commands.scan_many_command)
+    many.set_defaults(run=many_command.scan_many_command)
     fetch = sub.add_parser("download", help="fetch the published weights of an ESM-2")
     fetch.add_argument("name", help="esm2-8m, esm2-35m, esm2-150m or esm2-650m")
     fetch.add_argument("--base-url", default=PUBLISHED, help=argparse.SUPPRESS)

@@ -3,9 +3,6 @@
 import argparse
 import os
 import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +10,10 @@ import torch
 
 from core.protein.cards import WeightsError, model_card
 from core.protein.chain import Chain, default_chain
-from core.protein.genes import ReceptorError, species_name
+from core.protein.genes import species_name
 from core.protein.germline import assemble
 from core.protein.guess import guess
 from core.protein.limits import limits
-from core.protein.many import ManyProgress, scan_many
 from core.protein.model import LanguageModel
 from core.protein.readout import at_temperature, p_true, pseudo_perplexity
 from core.protein.recognise import from_sequence
@@ -84,7 +80,7 @@ def _check_temperature(options: argparse.Namespace) -> None:
         raise BadInput(f"--temperature {options.temperature} must be above 0.")
 
 
-def _check_target(path: str | None) -> None:
+def check_target(path: str | None) -> None:
     """Before anything is computed: a result that cannot be written would be lost."""
     if path is None:
         return
@@ -98,7 +94,7 @@ def _check_target(path: str | None) -> None:
 def scan_command(options: argparse.Namespace) -> int:
     """Hide every residue in turn; CSV, one row per residue."""
     _check_temperature(options)
-    _check_target(options.csv)
+    check_target(options.csv)
     chain = chain_from(options)
     model = model_from(options)
     _say_limits(model, chain)
@@ -120,7 +116,7 @@ def scan_command(options: argparse.Namespace) -> int:
 def guess_command(options: argparse.Namespace) -> int:
     """Hide one residue; CSV with one row."""
     _check_temperature(options)
-    _check_target(options.csv)
+    check_target(options.csv)
     chain = chain_from(options)
     position = _position(options, chain)
     model = model_from(options)
@@ -132,56 +128,6 @@ def guess_command(options: argparse.Namespace) -> int:
     best = ", ".join(f"{letter} {p:.2f}" for letter, p in one.top())
     say(f"{model.label} at {one.residue}{position}: {best}; p(true) {one.p_true:.3f}.")
     return 0
-
-
-def scan_many_command(options: argparse.Namespace) -> int:
-    """Scan every receptor of a file; TSV with an error column; goes on where it stopped."""
-    source, target = Path(options.source), Path(options.target)
-    if not source.is_file():
-        raise BadInput(f"There is no file {source}.")
-    _check_target(options.target)
-    model = model_from(options)
-    started = time.monotonic()
-    step = ManyProgress(0, 0, 0)
-    try:
-        with _one_torch_thread_each() as threads:
-            for step in scan_many(
-                model,
-                source,
-                target,
-                complete=options.complete,
-                cdr3_only=options.cdr3_only,
-                threads=threads,
-            ):
-                _show_rate(step, time.monotonic() - started)
-    except ReceptorError as problem:
-        raise BadInput(str(problem)) from problem
-    say("")
-    if step.resumed:
-        say(f"{step.resumed} of them were in {target} already.")
-    say(f"{model.label}: {step.done} receptors written to {target}, {step.failed} with an error.")
-    return 0
-
-
-def _show_rate(step: ManyProgress, seconds: float) -> None:
-    rate = (step.done - step.resumed) / max(seconds, 1e-9)
-    print(
-        f"\r{step.done} receptors, {step.failed} with an error, {rate:.1f} per second",
-        end="",
-        file=sys.stderr,
-        flush=True,
-    )
-
-
-@contextmanager
-def _one_torch_thread_each() -> Iterator[int]:
-    """How many chains to scan at once; each then has one thread of torch to itself."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield read_settings().threads or before
-    finally:
-        torch.set_num_threads(before)
 
 
 def _position(options: argparse.Namespace, chain: Chain) -> int:

@@ -24,13 +24,16 @@ from core.protein.scan import scan_chains
 from core.protein.stream import stream_receptors
 
 COLUMNS = (
-    "row", "name", "model", "scanned", "v_gene", "j_gene", "cdr3", "length", "mean_p_true",
-    "pseudo_perplexity", "cdr3_mean_p_true", "cdr3_pseudo_perplexity", "p_true", "chain", "notes",
-    "error",
+    "row", "name", "model", "scanned", "precision", "v_gene", "j_gene", "cdr3", "length",
+    "mean_p_true", "pseudo_perplexity", "cdr3_mean_p_true", "cdr3_pseudo_perplexity", "p_true",
+    "chain", "notes", "error",
 )  # fmt: skip
 # Receptors that are scanned together and then written: what a crash may cost.
 BLOCK = 32
+# Chains whose tables are kept, so that a clone's cells further down are not scanned again.
+_KEPT = 1000
 _TOKENS = 1000  # of a batch, about: what packed weights are laid out for
+Scan = Callable[[list[Chain]], list[np.ndarray]]
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,7 @@ def scan_many(
     *,
     complete: bool = False,
     cdr3_only: bool = False,
+    precision: str = "float32",
     block: int = BLOCK,
     threads: int = 1,
 ) -> Iterator[ManyProgress]:
@@ -56,23 +60,23 @@ def scan_many(
 
     What `target` holds already is kept and not computed again; a half-written last row is
     removed. `cdr3_only` hides the residues of the CDR3 alone, about a tenth of the work (chains
-    without one are scanned whole). `threads` chains are scanned at once. Raises ReceptorError
-    when `target` belongs to another file, model or choice.
+    without one are scanned whole). `precision` is one of model.PRECISIONS. `threads` chains are
+    scanned at once. Raises ReceptorError when `target` belongs to another file, model or choice.
     """
     receptors = stream_receptors(source, complete=complete)
-    settings = (model.name, "cdr3" if cdr3_only else "all")
+    settings = (model.name, "cdr3" if cdr3_only else "all", precision)
     done, failed = _resume(target, receptors, settings)
     resumed = done
     yield ManyProgress(done, failed, resumed)
-    scan_them = partial(
-        scan_chains, model, packed=model.packed(_TOKENS), threads=threads, cdr3_only=cdr3_only
-    )
+    packed = model.packed(_TOKENS, precision)
+    scan_them = partial(scan_chains, model, packed=packed, threads=threads, cdr3_only=cdr3_only)
+    known: dict[str, np.ndarray | str] = {}
     with target.open("a", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, delimiter="\t", lineterminator="\n")
         if file.tell() == 0:
             writer.writerow(COLUMNS)
         while part := list(islice(receptors, block)):
-            for row in _rows(settings, part, scan_them):
+            for row in _rows(settings, part, scan_them, known):
                 writer.writerow(row)
                 failed += bool(row[-1])
             done += len(part)
@@ -82,26 +86,40 @@ def scan_many(
 
 
 def _rows(
-    settings: tuple[str, str],
+    settings: tuple[str, str, str],
     receptors: list[Receptor],
-    scan_them: Callable[[list[Chain]], list[np.ndarray]],
+    scan_them: Scan,
+    known: dict[str, np.ndarray | str],
 ) -> list[list[str]]:
-    """One row per receptor; equal chains are scanned once."""
-    chains = {r.chain.sequence: r.chain for r in receptors if r.chain}
+    """One row per receptor; equal chains are scanned once, and `known` remembers them."""
+    new = {r.chain.sequence: r.chain for r in receptors if r.chain}
+    known.update(_tables([c for s, c in new.items() if s not in known], scan_them))
+    rows = [_row(settings, r, known.get(r.chain.sequence if r.chain else "")) for r in receptors]
+    for oldest in list(known)[:-_KEPT]:
+        del known[oldest]
+    return rows
+
+
+def _tables(chains: list[Chain], scan_them: Scan) -> dict[str, np.ndarray | str]:
+    """Each chain's table, or the sentence saying why there is none."""
     try:
-        tables = dict(zip(chains, scan_them(list(chains.values())), strict=True))
+        return dict(zip((c.sequence for c in chains), scan_them(chains), strict=True))
     except FloatingPointError as problem:
-        return [_failed(settings, r, r.error or str(problem)) for r in receptors]
-    return [
-        _row(settings, r, r.chain, tables[r.chain.sequence])
-        if r.chain
-        else _failed(settings, r, r.error)
-        for r in receptors
-    ]
+        if len(chains) == 1:
+            return {chains[0].sequence: str(problem)}
+        return {s: t for chain in chains for s, t in _tables([chain], scan_them).items()}
 
 
 def _row(
-    settings: tuple[str, str], receptor: Receptor, chain: Chain, table: np.ndarray
+    settings: tuple[str, str, str], receptor: Receptor, table: np.ndarray | str | None
+) -> list[str]:
+    if receptor.chain is None or not isinstance(table, np.ndarray):
+        return _failed(settings, receptor, receptor.error or str(table))
+    return _scanned(settings, receptor, receptor.chain, table)
+
+
+def _scanned(
+    settings: tuple[str, str, str], receptor: Receptor, chain: Chain, table: np.ndarray
 ) -> list[str]:
     truth = p_true(table, chain)
     inside = np.array(chain.cdr3_positions, dtype=int) - 1
@@ -125,7 +143,7 @@ def _row(
     ]
 
 
-def _failed(settings: tuple[str, str], receptor: Receptor, error: str) -> list[str]:
+def _failed(settings: tuple[str, str, str], receptor: Receptor, error: str) -> list[str]:
     first = [str(receptor.number), _one_line(receptor.name), *settings]
     return [*first, *[""] * (len(COLUMNS) - len(first) - 1), _one_line(error)]
 
@@ -135,12 +153,12 @@ def _one_line(text: str) -> str:
 
 
 def _resume(
-    target: Path, receptors: Iterator[Receptor], settings: tuple[str, str]
+    target: Path, receptors: Iterator[Receptor], settings: tuple[str, str, str]
 ) -> tuple[int, int]:
     """Check what is written, cut a half row off, and step over the receptors that are done."""
-    if target.exists():
+    if target.is_file():  # anything else has no rows; reading a device might never end
         _drop_half_row(target)
-    if not target.exists() or target.stat().st_size == 0:
+    if not target.is_file() or target.stat().st_size == 0:
         return 0, 0
     done = failed = 0
     with target.open(newline="", encoding="utf-8") as file:
@@ -150,10 +168,10 @@ def _resume(
         for row in rows:
             receptor = next(receptors, None)
             mine = receptor and [str(receptor.number), _one_line(receptor.name), *settings]
-            if row[:4] != mine:
+            if row[:5] != mine:
                 raise ReceptorError(
-                    f"{target} holds the results of another file or model (row {row[0]}, "
-                    f"{row[1]}, {row[2]}, {row[3]}): choose another name or delete it."
+                    f"{target} holds the results of another file, model or choice (its row: "
+                    f"{', '.join(row[:5])}): choose another name or delete it."
                 )
             done, failed = done + 1, failed + bool(row[-1])
     return done, failed
@@ -161,5 +179,7 @@ def _resume(
 
 def _drop_half_row(target: Path) -> None:
     with target.open("rb+") as file:
-        data = file.read()
-        file.truncate(data.rfind(b"\n") + 1)
+        end = 0
+        for line in file:
+            end += len(line) if line.endswith(b"\n") else 0
+        file.truncate(end)

@@ -204,9 +204,9 @@ def test_output_of_another_file_or_model_is_not_touched(source, tmp_path, tiny, 
     list(scan_many(tiny, source, out))
     before = out.read_bytes()
     assert main(["scan-many", str(source), str(out)]) == 2
-    assert "another file or model" in capsys.readouterr().err
+    assert "another file, model or choice" in capsys.readouterr().err
     source.write_text(MANY.replace("\na\t", "\nz\t"))
-    with pytest.raises(ValueError, match="another file or model"):
+    with pytest.raises(ValueError, match="another file, model or choice"):
         list(scan_many(tiny, source, out))
     assert out.read_bytes() == before
     out.write_text("my notes\n")

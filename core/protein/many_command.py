@@ -1,0 +1,85 @@
+"""What the command for many receptors does; `__main__` only parses. Results go to a file."""
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import torch
+
+from core.protein.commands import BadInput, check_target, model_from, say
+from core.protein.genes import ReceptorError
+from core.protein.many import ManyProgress, scan_many
+from core.protein.model import LanguageModel
+from core.protein.precision import check_bf16
+from core.protein.stream import stream_receptors
+from core.settings import read_settings
+
+
+def scan_many_command(options: argparse.Namespace) -> int:
+    """Scan every receptor of a file; TSV with an error column; goes on where it stopped."""
+    source, target = Path(options.source), Path(options.target)
+    if not source.is_file():
+        raise BadInput(f"There is no file {source}.")
+    check_target(options.target)
+    model = model_from(options)
+    started, step = time.monotonic(), ManyProgress(0, 0, 0)
+    try:
+        with _one_torch_thread_each() as threads:
+            if options.precision == "bf16":
+                _say_what_bf16_changes(model, source, options.complete)
+            for step in scan_many(
+                model,
+                source,
+                target,
+                complete=options.complete,
+                cdr3_only=options.cdr3_only,
+                precision=options.precision,
+                threads=threads,
+            ):
+                _show_rate(step, time.monotonic() - started)
+    except ReceptorError as problem:
+        raise BadInput(str(problem)) from problem
+    say("")
+    if step.resumed:
+        say(f"{step.resumed} of them were in {target} already.")
+    say(f"{model.label}: {step.done} receptors written to {target}, {step.failed} with an error.")
+    return 0
+
+
+def _say_what_bf16_changes(model: LanguageModel, source: Path, complete: bool) -> None:
+    """Measured on the file's first usable receptor, before the rest is scanned."""
+    receptors = stream_receptors(source, complete=complete)
+    first = next((r for r in receptors if r.chain is not None), None)
+    if first is None or first.chain is None:
+        return
+    check = check_bf16(model, first.chain)
+    say(
+        f"bf16 against float32 on the first receptor, {first.name}: probabilities differ by at "
+        f"most {check.largest_difference:.1e}; {check.times_as_fast:.1f} times as fast."
+    )
+    if check.times_as_fast < 1:
+        say("This processor is not made for bf16: without --precision it will be done sooner.")
+
+
+def _show_rate(step: ManyProgress, seconds: float) -> None:
+    rate = (step.done - step.resumed) / max(seconds, 1e-9)
+    print(
+        f"\r{step.done} receptors, {step.failed} with an error, {rate:.1f} per second",
+        end="",
+        file=sys.stderr,
+        flush=True,
+    )
+
+
+@contextmanager
+def _one_torch_thread_each() -> Iterator[int]:
+    """How many chains to scan at once; each then has one thread of torch to itself."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield read_settings().threads or before
+    finally:
+        torch.set_num_threads(before)

@@ -1,0 +1,121 @@
+"""Many receptors: bf16 said and near, clones scanned once, one bad chain, stopped and continued."""
+
+import csv
+import itertools
+import os
+import re
+import signal
+
+import numpy as np
+import pytest
+import torch
+
+from core.alphabet import AMINO_ACIDS
+from core.protein import many
+from core.protein.__main__ import main
+from core.protein.many import BLOCK, scan_many
+from core.protein.model import LanguageModel
+
+
+def read(path):
+    return list(csv.DictReader(path.open(encoding="utf-8"), delimiter="\t"))
+
+
+def numbers(row):
+    return np.array([float(p) for p in row["p_true"].split()])
+
+
+def test_bf16_is_near_float32_and_every_row_says_which(tmp_path, capsys):
+    source = tmp_path / "in.tsv"
+    source.write_text("sequence\nMK1\nGGITQSPKYLFRKEGQNVTLSC\n")
+    rows = {}
+    for precision in ("float32", "bf16"):
+        out = tmp_path / f"{precision}.tsv"
+        command = ["scan-many", str(source), str(out), "--precision", precision]
+        assert main(command) == 0
+        rows[precision] = read(out)
+        assert {row["precision"] for row in rows[precision]} == {precision}
+    said = capsys.readouterr().err
+    assert "bf16 against float32 on the first receptor, row 2: probabilities differ by at" in said
+    worst = float(re.search(r"at most (\S+);", said)[1])
+    difference = np.abs(numbers(rows["bf16"][1]) - numbers(rows["float32"][1])).max()
+    assert 0 < difference <= worst + 1e-4
+    assert worst < 0.02
+    assert main([*command[:-1], "float32"]) == 2  # bf16's output is not continued in float32
+
+
+def test_a_clone_is_scanned_once_however_far_apart_its_cells_are(tmp_path, tiny, monkeypatch):
+    source, out = tmp_path / "in.csv", tmp_path / "out.tsv"
+    source.write_text("id,sequence\n" + "a,MKTAYI\nb,MKTAY\nc,MKTAYI\nd,MKTAYI\n")
+    scanned = []
+    real = many.scan_chains
+    monkeypatch.setattr(many, "scan_chains", lambda m, c, **k: scanned.extend(c) or real(m, c, **k))
+    list(scan_many(tiny, source, out, block=2))
+    assert len(scanned) == 2
+    rows = read(out)
+    assert rows[0]["p_true"] == rows[2]["p_true"] == rows[3]["p_true"] != rows[1]["p_true"]
+    scanned.clear()
+    monkeypatch.setattr(many, "_KEPT", 1)
+    list(scan_many(tiny, source, tmp_path / "again.tsv", block=2))
+    assert len(scanned) == 3
+    assert (tmp_path / "again.tsv").read_bytes() == out.read_bytes()
+
+
+def test_a_chain_without_finite_numbers_does_not_spoil_its_neighbours(tmp_path, tiny, monkeypatch):
+    source, out = tmp_path / "in.csv", tmp_path / "out.tsv"
+    source.write_text("id,sequence\na,MKTAYI\nb,WWWWWW\nc,MKTAY\n")
+    real = many.scan_chains
+
+    def fails_for_w(model, chains, **options):
+        if any("W" in chain.sequence for chain in chains):
+            raise FloatingPointError("not finite")
+        return real(model, chains, **options)
+
+    monkeypatch.setattr(many, "scan_chains", fails_for_w)
+    *_, last = scan_many(tiny, source, out)
+    assert (last.done, last.failed) == (3, 1)
+    assert [row["error"] for row in read(out)] == ["", "not finite", ""]
+
+
+def test_stopped_with_ctrl_c_it_goes_on_and_writes_the_same_file(tmp_path, monkeypatch, capsys):
+    """A real signal, sent from a thread that scans, while the command waits for its threads."""
+    source, out, whole = (tmp_path / name for name in ("in.tsv", "out.tsv", "whole.tsv"))
+    rows = [f"{a}{b}\tMKTAYI{a}{b}\n" for a in "AC" for b in AMINO_ACIDS]
+    source.write_text("name\tsequence\n" + "".join(rows))
+    real, calls = LanguageModel.guess_hidden, itertools.count()
+
+    def ctrl_c(*arguments):
+        if next(calls) == 36:
+            os.kill(os.getpid(), signal.SIGINT)
+        return real(*arguments)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(LanguageModel, "guess_hidden", ctrl_c)
+        assert main(["scan-many", str(source), str(out)]) == 1
+    assert capsys.readouterr().err.endswith("Stopped.\n")
+    assert len(read(out)) == BLOCK
+    assert main(["scan-many", str(source), str(out)]) == 0
+    assert main(["scan-many", str(source), str(whole)]) == 0
+    assert out.read_bytes() == whole.read_bytes()
+    assert len(read(out)) == len(rows)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full on this system")
+@pytest.mark.parametrize("command", ["scan-many", "guess"])
+def test_a_full_disk_is_said_in_a_sentence(tmp_path, capsys, command):
+    source = tmp_path / "in.csv"
+    source.write_text("id,sequence\na,MKTAYI\n")
+    options = {
+        "scan-many": [str(source), "/dev/full"],
+        "guess": ["--position", "3", "--csv", "/dev/full"],
+    }
+    assert main([command, *options[command]]) == 1
+    said = capsys.readouterr().err
+    assert "full" in said
+    assert "Traceback" not in said
+
+
+def test_threads_of_torch_are_given_back(tmp_path):
+    before = torch.get_num_threads()
+    assert main(["scan-many", str(tmp_path / "not there"), str(tmp_path / "out")]) == 2
+    assert torch.get_num_threads() == before
