@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-LONG = 90_000  # a cold server imports PyTorch first, perhaps on a busy machine
+LONG = 90_000  # a cold server imports much first, perhaps on a busy machine
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def click_letter(page: Page, position: int) -> None:
 def test_opens_with_a_guess_and_the_first_picture_needs_no_scrolling(esm_page):
     assert "TRB-mini, not ESM-2" in numbers_of(esm_page)
     picture = esm_page.get_by_test_id("stPlotlyChart").first
-    expect(picture).to_be_visible()
+    expect(picture).to_be_visible(timeout=LONG)
     box = picture.bounding_box()
     assert box["y"] + box["height"] <= 720
     expect(esm_page.get_by_test_id("stException")).to_have_count(0)
@@ -62,6 +62,8 @@ def test_a_vote_keeps_the_answer_out_of_the_page_until_reveal(esm_page):
     answer = re.search(r"p\(R\) = ([\d.]+)", numbers_of(esm_page))[1]
     esm_page.get_by_text("Hold a vote").click()
     expect(esm_page.get_by_text("cannot see residue")).to_have_count(0, timeout=LONG)
+    # The bars go when the run ends; only the chain stays.
+    expect(esm_page.get_by_test_id("stPlotlyChart")).to_have_count(1, timeout=LONG)
     assert answer not in esm_page.content()
     esm_page.get_by_role("radio", name="S", exact=True).click()
     esm_page.get_by_role("button", name="Reveal").click()
