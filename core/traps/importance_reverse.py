@@ -16,7 +16,10 @@ from core.traps.ranking import Importance, residue_names
 
 
 def reverse_importance(
-    model: Transformer, sequence: str, vocabulary: Vocabulary = RESIDUES
+    model: Transformer,
+    sequence: str,
+    vocabulary: Vocabulary = RESIDUES,
+    name: str = "Trained reverse model",
 ) -> Importance:
     """Importance of every source letter for writing the string backwards.
 
@@ -24,9 +27,14 @@ def reverse_importance(
     nats the right answer becomes less likely, letter by letter under teacher forcing, when
     neither encoder nor decoder may look at the letter.
 
-    Raises ValueError for a letter that the vocabulary lacks or a string longer than the model
-    can read.
+    Raises ValueError for a letter that the vocabulary lacks, a string longer than the model can
+    read, or a model that was built without cross-attention.
     """
+    if not model.shape.use_cross_attention:
+        raise ValueError(
+            "This run was trained without cross-attention: it never looks at the letters that it "
+            "should reverse, so there is nothing to compare."
+        )
     longest = model.shape.max_len - 2
     if not 2 <= len(sequence) <= longest:
         raise ValueError(
@@ -41,7 +49,7 @@ def reverse_importance(
         ablated = answer_log_probability(model, src, answer, visible[1:])
     crossed = {n: w[0].mean(dim=1) for n, w in trace.weights.items() if n.endswith(".cross")}
     return Importance(
-        "Trained reverse model",
+        name,
         residue_names(sequence),
         tuple(
             f"Layer {name.split('.')[1]}, head {head}"
@@ -71,7 +79,7 @@ def answer_log_probability(
     rows = len(may_attend)
     memory = model.encode(src.expand(rows, -1), may_attend, trace=trace)
     given, wanted = answer[:, :-1].expand(rows, -1), answer[:, 1:].expand(rows, -1)
-    causal = causal_mask(given.shape[1])
+    causal = causal_mask(given.shape[1]) if model.shape.causal else None
     decoded = model.decode(given, memory, may_attend, causal, trace=trace)
     log_p = model.generator(decoded).log_softmax(-1)
     return log_p.gather(-1, wanted.unsqueeze(-1)).sum(dim=(1, 2))

@@ -516,7 +516,7 @@ def test_a_finished_run_can_be_chosen_and_a_damaged_file_is_named(opened, monkey
 
 
 def test_without_any_trained_model_the_page_says_where_to_train_one(opened, monkeypatch) -> None:
-    monkeypatch.setattr("pages.parts.full.trained.RECORDED", ASSETS / "no_such_file.pt")
+    monkeypatch.setattr("pages.parts.trained.RECORDED", ASSETS / "no_such_file.pt")
     for chapter in (
         {"f_part": "Decoding"},
         {"f_part": "Cross-attention", "f_cross": "Trained run"},

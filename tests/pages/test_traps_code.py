@@ -7,6 +7,7 @@ import pytest
 
 from core.traps.importance_toy import toy_importance
 from core.traps.order_toy import shuffle_toy
+from pages.parts.trained import RECORDED, readable
 from pages.parts.traps import (
     alphabets,
     importance,
@@ -26,7 +27,9 @@ def printed(code: str) -> list[str]:
 @pytest.mark.parametrize("model", importance.CODE)
 @pytest.mark.parametrize("head", ["", "0"])
 def test_importance(model, head):
-    code = importance.CODE[model].format(sequence="CASSIRSSYEQYF", hidden=6)
+    code = importance.CODE[model].format(
+        sequence="CASSIRSSYEQYF", hidden=6, file=readable(RECORDED)
+    )
     lines = printed(code + importance.PRINT.format(head=head))
     assert -1 <= float(lines[0]) <= 1
     assert len(lines) == 1 + (12 if model == importance.PROTEIN else 13)

@@ -1,12 +1,20 @@
 """The traps page: every experiment opens, shows its computed number and survives bad links."""
 
+from dataclasses import replace
+
 import pytest
+import torch
 
 from core.runs import history, store
-from core.runs.supervisor import Supervisor
+from core.runs.supervisor import Supervisor, checkpoint_folder
 from core.settings import read_settings
+from core.training.checkpoint import load_model
 from core.training.events import Evaluated, Sampled, StepDone
+from core.training.recipe import PAPER, Watch
+from core.traps.importance_reverse import reverse_importance
 from core.traps.importance_toy import toy_importance
+from pages.parts.links import plain
+from pages.parts.trained import RECORDED
 
 WITH_A_FIGURE = ["Importance", "Order", "Weights", "Any tokens", "Forgetting", "Cost"]
 PARTS = [*WITH_A_FIGURE, "Self-check", "In short"]
@@ -89,11 +97,36 @@ def test_a_head_of_one_model_is_not_asked_of_another(open_page, model):
     assert "Rank correlation" in words(app)
 
 
+def test_a_visitors_run_is_read_and_named(open_page):
+    supervisor = Supervisor(read_settings())
+    with supervisor.reading() as db:
+        number = store.add(db, replace(PAPER, name="mine *"), Watch(), owner="x")
+    file = checkpoint_folder(supervisor.settings, number) / "last.pt"
+    file.parent.mkdir(parents=True)
+    content = torch.load(RECORDED, weights_only=True)
+    content["model"] = {k: v * 0.5 for k, v in content["model"].items()}
+    torch.save(content, file)
+    app = open_page("traps", x_model="Reverse model", x_weights=str(number))
+    assert not app.exception
+    assert not app.warning
+    said = "\n".join(caption.value for caption in app.caption)
+    assert plain(f"Run {number}: mine * (queued)") in said
+    result = reverse_importance(load_model(file)[0], "CASSIRSSYEQYF")
+    assert f"ρ = {result.correlation():+.2f}" in words(app)
+    assert (
+        result.correlation()
+        != reverse_importance(load_model(RECORDED)[0], "CASSIRSSYEQYF").correlation()
+    )
+    app = open_page("traps", x_model="Reverse model", x_weights="../x")
+    assert "x_weights=" in app.warning[0].value
+    assert any("Weights: Recorded paper run." in caption.value for caption in app.caption)
+
+
 def test_one_table_compares_all_three_models(open_page):
     app = open_page("traps", x_all="true")
     assert not app.exception
     table = app.dataframe[0].value
-    assert list(table["Model"]) == ["Toy model", "Trained reverse model", "TRB-mini, not ESM-2"]
+    assert list(table["Model"]) == ["Toy model", "Recorded paper run", "TRB-mini, not ESM-2"]
     assert table["ρ, mean of heads"].tolist()[0] == 0.46
     assert (table["ρ, worst head"] <= table["ρ, best head"]).all()
 

@@ -10,8 +10,8 @@ from core.alphabet import BOS, RESIDUES, SequenceError, Vocabulary, clean_sequen
 from core.figures.transformer_attention import cross_map
 from core.transformer.shape import Sizes
 from pages.parts.downloads import show_figure
-from pages.parts.full.trained import choose_trained, readable
 from pages.parts.links import check_link
+from pages.parts.trained import choose_trained, readable
 
 KINDS = ("Receptor and peptide, untrained", "Trained run")
 PEPTIDE = "GILGFVFTL"

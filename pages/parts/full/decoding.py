@@ -10,8 +10,8 @@ from core.alphabet import BOS, EOS, PAD, SequenceError, Vocabulary, clean_sequen
 from core.figures.transformer_decoding import candidate_bars
 from core.transformer.shape import Sizes
 from pages.parts.downloads import show_figure
-from pages.parts.full.trained import choose_trained, readable
 from pages.parts.links import check_link
+from pages.parts.trained import choose_trained, readable
 
 WIDTHS = (1, 2, 3, 4, 5)
 CODE = """from pathlib import Path

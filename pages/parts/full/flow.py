@@ -10,8 +10,8 @@ from core.alphabet import BOS, RESIDUES, SequenceError, Vocabulary, clean_sequen
 from core.figures.transformer_flow import flowing
 from core.transformer.tour import Box
 from pages.parts.downloads import show_figure
-from pages.parts.full.trained import RECORDED, readable
 from pages.parts.links import check_link
+from pages.parts.trained import RECORDED, readable
 
 LAYERS = (1, 2)
 CODE = """from pathlib import Path

@@ -1,16 +1,19 @@
 """Trap 1: attention received against the effect of ablation, on three models."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.alphabet import DEFAULT_SEQUENCE, SequenceError
+from core.alphabet import DEFAULT_SEQUENCE, SequenceError, Vocabulary
 from core.figures.traps_rankings import head_agreement, two_rankings
-from core.settings import ASSETS
 from core.traps.importance_toy import toy_importance
 from core.traps.ranking import Importance, ranks, reading
 from pages.parts.controls import sequence_box
 from pages.parts.downloads import show_figure
+from pages.parts.links import plain
+from pages.parts.trained import RECORDED_RUN, choose_trained, readable
 from pages.parts.traps.importance_words import (
     ALL_HEADS,
     CODE,
@@ -22,7 +25,7 @@ from pages.parts.traps.importance_words import (
 )
 from pages.parts.traps.words import check_link, myth
 
-RECORDED = ASSETS / "recorded_paper_run.pt"
+_RUN = "_traps_run_read"
 
 
 @st.fragment
@@ -36,23 +39,29 @@ def show() -> None:
     left, middle, right = st.columns([2, 2, 2])
     with left:
         sequence = sequence_box().sequence
-    model = middle.selectbox("Model", [TOY, REVERSE, PROTEIN], key="x_model", bind="query-params")
-    hidden = min(6, len(sequence))
-    if model == PROTEIN:
-        hidden = _hidden_place(sequence)
+    chosen = middle.selectbox("Model", [*CODE], key="x_model", bind="query-params")
+    model = chosen if chosen in CODE else TOY
+    hidden = _hidden_place(sequence) if model == PROTEIN else min(6, len(sequence))
+    # Which run is read stays chosen while another model is looked at.
+    trained = choose_trained("x_weights") if model == REVERSE else None
+    run = trained or st.session_state.get(_RUN, RECORDED_RUN)
+    st.session_state[_RUN] = run
     try:
-        result = _measured(model or TOY, sequence, hidden)
+        result = _measured(model, sequence, hidden, run)
     except (SequenceError, ValueError, OSError) as problem:
-        st.info(str(problem))
-        model, result = TOY, toy_importance(DEFAULT_SEQUENCE)
+        st.info(f"{problem} Showing the toy and {DEFAULT_SEQUENCE}.")
+        model, sequence = TOY, DEFAULT_SEQUENCE
+        result = toy_importance(sequence)
     with right:
         head = _choose_head(result)
-    _picture(result, head, CODE[model].format(sequence=sequence, hidden=hidden))
+    code = CODE[model].format(sequence=sequence, hidden=hidden, file=readable(run[1]))
+    source = f"Weights: {plain(run[0])}. " if model == REVERSE else ""
+    _picture(result, head, code, source + MEANING[model])
     with st.expander(
         "The same on all three models", on_change="rerun", key="x_all", bind="query-params"
     ) as table:
         if table.open:
-            _all_models(sequence, hidden)
+            _all_models(sequence, hidden, run)
 
 
 def _hidden_place(sequence: str) -> int:
@@ -76,20 +85,22 @@ def _choose_head(result: Importance) -> int | None:
     return None if chosen not in result.heads else result.heads.index(chosen)
 
 
-def _measured(model: str, sequence: str, hidden: int) -> Importance:
+def _measured(model: str, sequence: str, hidden: int, run: tuple[str, Path]) -> Importance:
     if model == REVERSE:
-        return _reverse(sequence)
+        title, file = run
+        if not file.is_file():
+            raise ValueError("There is no trained reverse model here.")
+        return _reverse(title, str(file), file.stat().st_mtime, sequence)
     return _protein(sequence, hidden) if model == PROTEIN else toy_importance(sequence)
 
 
 @st.cache_data(max_entries=64, show_spinner="Taking away one letter after the other …")
-def _reverse(sequence: str) -> Importance:
+def _reverse(title: str, file: str, changed: float, sequence: str) -> Importance:
     from core.training.checkpoint import load_model
     from core.traps.importance_reverse import reverse_importance
 
-    if not RECORDED.is_file():
-        raise ValueError("There is no trained reverse model here: showing the toy instead.")
-    return reverse_importance(load_model(RECORDED)[0], sequence)
+    model, recipe = load_model(Path(file))
+    return reverse_importance(model, sequence, Vocabulary(recipe.letters), title)
 
 
 @st.cache_data(max_entries=64, show_spinner="Hiding one residue after the other …")
@@ -100,7 +111,7 @@ def _protein(sequence: str, hidden: int) -> Importance:
     return protein_importance(protein_model("trb-mini"), sequence, hidden)
 
 
-def _picture(result: Importance, head: int | None, code: str) -> None:
+def _picture(result: Importance, head: int | None, code: str, meaning: str) -> None:
     received, rho = result.received(head), result.correlation(head)
     agreement = "cannot be ranked" if np.isnan(rho) else f"ρ = {rho:+.2f}"
     words = reading(result, head)
@@ -129,7 +140,7 @@ def _picture(result: Importance, head: int | None, code: str) -> None:
         code=code + PRINT.format(head=head if head is not None else ""),
     )
     st.caption(
-        f"{MEANING[result.model]} Numbers on the bars are ranks. Rank correlation: 1 = same "
+        f"{meaning} Numbers on the bars are ranks. Rank correlation: 1 = same "
         "order, 0 = unrelated, −1 = opposite order (Spearman)."
     )
     _all_heads(result)
@@ -155,11 +166,11 @@ def _all_heads(result: Importance) -> None:
     )
 
 
-def _all_models(sequence: str, hidden: int) -> None:
+def _all_models(sequence: str, hidden: int, run: tuple[str, Path]) -> None:
     rows = []
-    for model in (TOY, REVERSE, PROTEIN):
+    for model in CODE:
         try:
-            rows.append(_summary(_measured(model, sequence, hidden)))
+            rows.append(_summary(_measured(model, sequence, hidden, run)))
         except (SequenceError, ValueError, OSError) as problem:
             st.caption(f"{model}: {problem}")
     st.dataframe(pd.DataFrame(rows), hide_index=True)

@@ -1,4 +1,4 @@
-"""Trained models that this installation holds: the recorded run's, and finished runs'."""
+"""Trained reverse models that this installation holds: the recorded run's, and visitors' runs'."""
 
 from pathlib import Path
 
@@ -8,12 +8,13 @@ from core.settings import ASSETS, read_settings
 from pages.parts.links import check_link
 
 RECORDED = ASSETS / "recorded_paper_run.pt"
+RECORDED_RUN = ("Recorded paper run", RECORDED)
 
 
-def choose_trained() -> tuple[str, Path] | None:
-    """The run whose weights are read, or None and a sentence when there is none."""
+def choose_trained(key: str = "f_run") -> tuple[str, Path] | None:
+    """Title and file of the run whose weights are read, or None and a sentence without any."""
     known = _known()
-    check_link({"f_run": known})
+    check_link({key: known})
     if not known:
         st.info(
             "There is no trained model here yet. Train one (the sprint takes seconds), then come "
@@ -25,7 +26,7 @@ def choose_trained() -> tuple[str, Path] | None:
     chosen = st.selectbox(
         "Trained run: its number, or the recorded one",
         list(known),
-        key="f_run",
+        key=key,
         bind="query-params",
     )
     return known.get(chosen) or next(iter(known.values()))
@@ -36,7 +37,7 @@ def _known() -> dict[str, tuple[str, Path]]:
     from core.runs import store
     from core.runs.supervisor import Supervisor, checkpoint_folder
 
-    known = {"recorded": ("Recorded paper run", RECORDED)} if RECORDED.is_file() else {}
+    known = {"recorded": RECORDED_RUN} if RECORDED.is_file() else {}
     supervisor = Supervisor(read_settings())
     if not supervisor.path.is_file():
         return known
