@@ -1,11 +1,10 @@
 """What this is, the sequence itself, and one card per page with a number computed now.
 
-Torch is never loaded here, so that the first page opens at once.
+Neither torch nor pandas is loaded here, so that the first page opens at once.
 """
 
 from dataclasses import dataclass
 
-import pandas as pd
 import streamlit as st
 
 from core.alphabet import DEFAULT_SEQUENCE, FIRST_LETTER_ID
@@ -83,7 +82,7 @@ def sequence_picture() -> None:
         f"hydropathy from {vectors[:, 0].min():+.2f} to {vectors[:, 0].max():+.2f}, charge "
         f"({' and '.join(charged)} are charged), polar for {int(vectors[:, 2].sum())}, aromatic "
         f"for {int(vectors[:, 3].sum())} of them, and two waves of position.",
-        table=lambda: pd.DataFrame(vectors, columns=COLUMNS).assign(residue=list(DEFAULT_SEQUENCE)),
+        table={**dict(zip(COLUMNS, vectors.T, strict=True)), "residue": list(DEFAULT_SEQUENCE)},
         code=CODE,
     )
 
