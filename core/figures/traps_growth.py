@@ -12,25 +12,26 @@ _SYMBOLS = ("circle", "square", "diamond", "star", "cross")
 SMALLEST_SHARE = 1e-12
 
 
-def fading(lengths: Sequence[int], shares: Mapping[str, Sequence[float]]) -> go.Figure:
+def fading(lengths: Sequence[int], shares: Mapping[str, Mapping[int, float]]) -> go.Figure:
     """First letter's share of all influence on the last output, one line per network.
 
-    Shares are 0 to 1; the dashed line is an equal share for every letter, 1 / length.
+    Length -> share (0 to 1) for every network; the dashed line, over `lengths`, is an equal
+    share for every letter, 1 / length.
     """
     equal = _dashed("An equal share, 1 / length", lengths, [1 / length for length in lengths])
     lines = [
         {
             "type": "scatter",
             "name": name,
-            "x": list(lengths),
-            "y": [max(value, SMALLEST_SHARE) for value in values],
-            "customdata": list(values),
+            "x": list(found),
+            "y": [max(share, SMALLEST_SHARE) for share in found.values()],
+            "customdata": list(found.values()),
             "mode": "lines+markers",
             "line": {"color": CATEGORICAL[i], "width": 3},
             "marker": {"symbol": _SYMBOLS[i], "size": 10},
             "hovertemplate": name + ", %{x} letters: %{customdata:.2e}<extra></extra>",
         }
-        for i, (name, values) in enumerate(shares.items())
+        for i, (name, found) in enumerate(shares.items())
     ]
     layout = base_layout(
         height=340,

@@ -2,7 +2,7 @@
 
 In: lengths. Out: for each network the first letter's share of all influence on the last
 output, measured as a gradient. Untrained weights throughout: this is what training starts
-from. Needs PyTorch.
+from; influence_trained.py asks a trained model. Needs PyTorch.
 """
 
 import time

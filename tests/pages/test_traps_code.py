@@ -62,8 +62,9 @@ def test_alphabets():
 
 
 def test_forgetting():
-    lines = printed(measured.FORGETTING_CODE)
+    lines = printed(measured.FORGETTING_CODE.format(lengths=(13,)))
     assert lines[0].startswith("RNN 2 0.3")
+    assert lines[-1].startswith("{13: 0.4")
 
 
 def test_cost():

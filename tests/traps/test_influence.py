@@ -4,7 +4,10 @@ import pytest
 import torch
 from torch import nn
 
+from core.alphabet import BOS
+from core.transformer.model import Transformer
 from core.traps.influence import ATTENTION, NETWORKS, WIDTH, influence_profile, measure
+from core.traps.influence_trained import source_gradients, trained_shares
 
 
 def test_gradients_of_an_rnn_are_the_product_of_its_steps():
@@ -58,3 +61,21 @@ def test_steps_in_a_row_are_the_length_or_one():
 def test_lengths_beyond_the_limits_are_refused(length):
     with pytest.raises(ValueError, match="outside the 2 to 400"):
         next(iter(measure([length])))
+
+
+def test_the_trained_share_is_the_gradient_through_the_whole_model():
+    """Again with the model's own forward, the gradient caught where the embedding leaves."""
+    torch.manual_seed(3)
+    model = Transformer(11, 11, 16, 2, 29, 2, max_len=13).eval()
+    src = torch.tensor([[3, 7, 5, 10, 4]])
+    kept: list[torch.Tensor] = []
+    handle = model.src_embedding.register_forward_hook(lambda m, i, out: kept.append(out))
+    score = model(src, torch.tensor([[BOS, 4, 10, 5, 7]]))[0, -1, 3]
+    handle.remove()
+    # Times sqrt(d_model) on the way to the sum with the positions, which source_gradients asks for.
+    expected = torch.autograd.grad(score, kept[0])[0].norm(dim=-1) / 4
+    assert torch.allclose(source_gradients(model, src), expected, atol=1e-6)
+    share = trained_shares(model, [5], draws=7)[5]
+    assert 0 < share < 1
+    with pytest.raises(ValueError, match="outside the 2 to 11"):
+        trained_shares(model, [12])

@@ -9,16 +9,26 @@ import streamlit as st
 from core.figures.traps_growth import cost, fading
 from core.traps import cost as cost_of_attention
 from pages.parts.downloads import show_figure
+from pages.parts.trained import RECORDED
 from pages.parts.traps.words import check_link, percent
 
 if TYPE_CHECKING:
     from core.traps.influence import Influence
 
+_RECURRENT = ("RNN", "RNN, orthogonal start", "GRU")
+TRAINED_LENGTHS = (8, 10, 13, 16)  # what the recorded run was trained on
 FORGETTING_CODE = """\
 from core.traps.influence import measure
 
 for found in measure():
     print(found.network, found.length, found.share)
+
+# And in the trained reverse model:
+from core.settings import ASSETS
+from core.training.checkpoint import load_model
+from core.traps.influence_trained import trained_shares
+
+print(trained_shares(load_model(ASSETS / "recorded_paper_run.pt")[0], {lengths}))
 """
 COST_CODE = """\
 from core.traps.cost import growth, measure
@@ -41,37 +51,72 @@ def show_forgetting() -> None:
         st.session_state["_traps_influence"] = _measure_influence()
     found: list[Influence] = st.session_state["_traps_influence"]
     lengths = sorted({item.length for item in found})
-    shares = {
-        network: [item.share for item in found if item.network == network]
-        for network in dict.fromkeys(item.network for item in found)
-    }
     check_link({"x_length": ("length", lambda text: text in map(str, lengths))})
     chosen = st.select_slider("Length", lengths, 13, key="x_length", bind="query-params")
-    at = lengths.index(chosen)
-    attention = shares["Attention"][at]
-    rest = {name: values[at] for name, values in shares.items() if name != "Attention"}
+    length = chosen if chosen in lengths else 13
+    untrained = {
+        network: {item.length: item.share for item in found if item.network == network}
+        for network in dict.fromkeys(item.network for item in found)
+    }
+    trained = _trained_shares()
+    _faded(untrained, trained, lengths, length)
+    seconds = {item.network: item.seconds for item in found if item.length == length}
+    st.caption(
+        f"One sequence of {length} letters takes {1000 * seconds['RNN']:.2f} ms in the RNN, "
+        f"{length} steps one after the other, and {1000 * seconds['Attention']:.2f} ms with "
+        "attention, one step (best of 3, here and now). Influence: gradient of the last output on "
+        "each letter's vector, geometric mean of 20 random inputs; shares below 10⁻¹² are drawn "
+        "at the floor. The four networks of width 32 have their first weights: nothing was "
+        "trained, this is what training has to start from."
+    )
+
+
+def _faded(
+    untrained: dict[str, dict[int, float]],
+    trained: dict[int, float],
+    lengths: list[int],
+    length: int,
+) -> None:
+    attention, *rest = (untrained[name][length] for name in ("Attention", *_RECURRENT))
     words = (
-        f"With attention the first of {chosen} letters still makes {percent(attention, 1)} of all "
-        f"influence on the last output (an equal share would be {percent(1 / chosen, 1)}). "
-        + ", ".join(f"{name}: {_tiny(share)}" for name, share in rest.items())
+        f"Before training, the first of {length} letters makes {percent(attention, 1)} of all "
+        "influence on the last output with attention (an equal share would be "
+        f"{percent(1 / length, 1)}). "
+        + ", ".join(f"{name}: {_tiny(s)}" for name, s in zip(_RECURRENT, rest, strict=True))
         + "."
     )
-    st.markdown(f"#### {percent(attention, 1)} against {_tiny(rest['RNN'])} in an RNN\n{words}")
+    st.markdown(f"#### {percent(attention, 1)} against {_tiny(rest[0])} in an RNN\n{words}")
+    shares = dict(untrained)
+    if trained:
+        learnt = (
+            f"After training, the recorded reverse model gives its first letter, with which it "
+            f"has to end, {percent(min(trained.values()))} to {percent(max(trained.values()))} "
+            f"at {min(trained)} to {max(trained)} letters."
+        )
+        st.markdown(learnt)
+        shares["Attention, trained to reverse"], words = trained, f"{words} {learnt}"
     show_figure(
         fading(lengths, shares),
         key="traps_forgetting",
         alt=f"Share of the first letter against length, {lengths[0]} to {lengths[-1]}. {words}",
-        table=lambda: pd.DataFrame(shares, index=pd.Index(lengths, name="length")).reset_index(),
-        code=FORGETTING_CODE,
+        table=lambda: pd.DataFrame(
+            [
+                {"network": name, "length": at, "share": share}
+                for name, line in shares.items()
+                for at, share in line.items()
+            ]
+        ),
+        code=FORGETTING_CODE.format(lengths=TRAINED_LENGTHS),
     )
-    seconds = {item.network: item.seconds for item in found if item.length == chosen}
-    st.caption(
-        f"One sequence of {chosen} letters takes {1000 * seconds['RNN']:.2f} ms in the RNN, "
-        f"{chosen} steps one after the other, and {1000 * seconds['Attention']:.2f} ms with "
-        "attention, one step (best of 3, here and now). Influence: gradient of the last output on "
-        "each letter's vector, width 32, first weights, geometric mean of 20 random inputs; "
-        "shares below 10⁻¹² are drawn at the floor."
-    )
+
+
+@st.cache_data(show_spinner="Asking the recorded run …")
+def _trained_shares() -> dict[int, float]:
+    """Empty when this installation has no recorded run."""
+    from core.training.checkpoint import load_model
+    from core.traps.influence_trained import trained_shares
+
+    return trained_shares(load_model(RECORDED)[0], TRAINED_LENGTHS) if RECORDED.is_file() else {}
 
 
 def _measure_influence() -> "list[Influence]":
