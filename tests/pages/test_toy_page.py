@@ -13,7 +13,8 @@ from core.toy.what_if import decode
 
 SEQUENCE = "CASSIRSSYEQYF"
 REPOSITORY = Path(__file__).resolve().parents[2]
-FIGURES = "maps ghost row plane vectors serines reach draw many stage stream".split()
+FIGURES = ["maps", "ghost", "row", "plane", "vectors", "serines", "reach", "draw", "many"]
+FIGURES += ["stage", "stream"]
 
 
 def opened(**parameters: str) -> AppTest:
