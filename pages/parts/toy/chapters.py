@@ -3,7 +3,6 @@
 from collections import Counter
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from core.figures.toy_waves import reach
@@ -32,7 +31,6 @@ def vectors(sequence: str) -> None:
         "Each residue becomes 8 numbers: 4 of chemistry, 4 of position, stacked. Real models "
         "**add** position to content instead; stacked, you can see which is which."
     )
-    table = pd.DataFrame(after.vectors, columns=list(COLUMNS), index=names)
     show_figure(
         vector_strip(
             [after.vectors.T], [""], COLUMNS, [names], numbers=len(names) <= _NUMBERS_UP_TO
@@ -40,7 +38,7 @@ def vectors(sequence: str) -> None:
         key="toy_vectors",
         alt=f"Eight numbers for each of {len(names)} residues; {names[0]} is "
         + ", ".join(f"{c} {v:.2f}" for c, v in zip(COLUMNS, after.vectors[0], strict=True)),
-        table=table.reset_index(names="residue"),
+        table={"residue": names, **dict(zip(COLUMNS, after.vectors.T, strict=True))},
         code=snippet(after, "print(run.vectors.round(2))"),
     )
     st.caption("; ".join(f"**{c}** {m}" for c, m in zip(COLUMNS, COLUMN_MEANINGS, strict=True)))
@@ -78,9 +76,7 @@ def same_letters(sequence: str) -> None:
         + "; ".join(
             f"{n} {np.round(after.output[r], 2)}" for n, r in zip(names, rows, strict=True)
         ),
-        table=pd.DataFrame(after.output[rows], columns=_OUTPUTS, index=names).reset_index(
-            names="residue"
-        ),
+        table={"residue": names, **dict(zip(_OUTPUTS, after.output[rows].T, strict=True))},
         code=snippet(after, f"print(run.output[{rows}].round(2))"),
     )
     moved = output_shift(before, after)[rows].max()
@@ -132,7 +128,7 @@ def slow_wave(sequence: str) -> None:
         key="toy_reach",
         alt=f"Head 3, residue {middle + 1} of {LONGEST_SEQUENCE}: {percent(row[middle - 1])} to "
         f"the previous residue, {percent(row[middle - 20])} to the one 20 before.",
-        table=pd.DataFrame({"distance": distances, "weight": row}),
+        table={"distance": distances, "weight": row},
         code=(
             "from core.toy.model import run_toy\n\n"
             f'long = ("{sequence}" * {LONGEST_SEQUENCE})[:{LONGEST_SEQUENCE}]\n'

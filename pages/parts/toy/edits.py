@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import pandas as pd
 import streamlit as st
 
 from core.alphabet import AMINO_ACIDS
@@ -96,6 +95,8 @@ def _swap(before: ToyRun, after: ToyRun, query: int) -> None:
 
 
 def _weights(after: ToyRun, head: int) -> None:
+    import pandas as pd  # here, not above: the page opens without it
+
     names = {f"W{m} {d + 1}": (m, d) for m in MATRICES for d in range(2)}
     table = pd.DataFrame(
         {

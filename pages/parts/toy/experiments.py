@@ -2,7 +2,7 @@
 
 import math
 
-import pandas as pd
+import numpy as np
 import streamlit as st
 
 from core.figures.toy_sqrt import draw_bars, top_weight_histogram
@@ -50,7 +50,7 @@ def square_root(sequence: str) -> None:
         st.button("Redraw", icon=":material/casino:", on_click=_redraw, key="toy_redraw")
     seed = min(9999, max(0, int(seed)))
     draw, many = one_draw(d_k, _KEYS, seed), _many(d_k, seed)
-    median = pd.Series(many.unscaled).median(), pd.Series(many.scaled).median()
+    median = np.median(many.unscaled), np.median(many.scaled)
     st.markdown(
         f"**{percent(draw.unscaled.max(), 1)}** of the weight on one key with raw scores, "
         f"**{percent(draw.scaled.max(), 1)}** after dividing by √{d_k} = {math.sqrt(d_k):.2f}. "
@@ -72,9 +72,7 @@ def square_root(sequence: str) -> None:
             key="toy_draw",
             alt=f"One draw: largest weight {percent(draw.unscaled.max(), 1)} raw, "
             f"{percent(draw.scaled.max(), 1)} divided.",
-            table=pd.DataFrame(
-                {"score": draw.scores, "raw": draw.unscaled, "divided": draw.scaled}
-            ),
+            table={"score": draw.scores, "raw": draw.unscaled, "divided": draw.scaled},
             code=code,
         )
     with right:
@@ -83,7 +81,7 @@ def square_root(sequence: str) -> None:
             key="toy_many",
             alt=f"Largest weight of {_DRAWS} draws: median {percent(median[0], 1)} raw, "
             f"{percent(median[1], 1)} divided.",
-            table=lambda: pd.DataFrame({"raw": many.unscaled, "divided": many.scaled}),
+            table={"raw": many.unscaled, "divided": many.scaled},
             code=code,
         )
     st.caption(
@@ -123,7 +121,7 @@ def whole_block(sequence: str) -> None:
         key="toy_stage",
         alt=f"{_STAGES[stage][1]} Values from {shown.min():.2f} to {shown.max():.2f}; largest "
         f"difference from the untouched model {abs(shown - ghost).max():.2f}.",
-        table=pd.DataFrame(shown, columns=columns, index=names).reset_index(names="residue"),
+        table={"residue": names, **dict(zip(columns, shown.T, strict=True))},
         code=snippet(
             after,
             f"from core.toy.model import run_block\nprint(run_block(run).{stage}.round(3))",
@@ -143,9 +141,11 @@ def whole_block(sequence: str) -> None:
         alt="Five stages of the residual stream; attention adds at most "
         f"{abs(steps.attention).max():.2f}, the feed-forward part "
         f"{abs(steps.feed_forward).max():.2f}.",
-        table=lambda: pd.concat(
-            {name: pd.DataFrame(getattr(steps, name), index=names) for name in _STREAM}
-        ).reset_index(names=["stage", "residue"]),
+        table={
+            "stage": np.repeat(_STREAM, len(names)),
+            "residue": names * len(_STREAM),
+            **dict(enumerate(np.concatenate(stream).T)),
+        },
         code=snippet(after, "from core.toy.model import run_block\nprint(run_block(run))"),
     )
 

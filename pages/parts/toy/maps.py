@@ -1,6 +1,5 @@
 """The toy's first screen: pick a head and a residue, four maps, readings, edits, one row."""
 
-import pandas as pd
 import streamlit as st
 
 from core.figures.attention_maps import Strip, head_maps
@@ -114,17 +113,16 @@ def _frame_row(length: int, query: int) -> None:
     )
 
 
-def _long_table(run: ToyRun) -> pd.DataFrame:
+def _long_table(run: ToyRun) -> dict[str, list]:
     names = labels(run.sequence)
-    return pd.DataFrame(
-        [
-            (head + 1, names[query], names[key], step.weights[query, key])
-            for head, step in enumerate(run.steps)
-            for query in range(len(names))
-            for key in range(len(names))
-        ],
-        columns=["head", "query", "key", "weight"],
-    )
+    rows = [
+        (head + 1, names[query], names[key], step.weights[query, key])
+        for head, step in enumerate(run.steps)
+        for query in range(len(names))
+        for key in range(len(names))
+    ]
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    return dict(zip(("head", "query", "key", "weight"), columns, strict=True))
 
 
 def _readings(after: ToyRun, chosen: int, query: int) -> None:

@@ -1,7 +1,8 @@
 """Below the toy's maps: the ghost, and one row worked out number by number and drawn."""
 
+from collections.abc import Sequence
+
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from core.figures.attention_maps import ghost_maps
@@ -42,14 +43,14 @@ def against_the_ghost(before: ToyRun, after: ToyRun, head: int) -> None:
         blocks = before.output, after.output, after.output - before.output
         dimensions = [[str(i + 1) for i in range(8)]] * 3
         figure = vector_strip(blocks, ("Before", "After", "Difference"), names, dimensions)
-        table = pd.DataFrame(after.output - before.output, index=names).reset_index()
+        table = {"residue": names, **dict(enumerate((after.output - before.output).T))}
         body = (
             "print((run.output - run_toy(run_toy.__defaults__ and run.sequence).output).round(3))"
         )
     else:
         was, now = before.steps[head].weights, after.steps[head].weights
         figure = ghost_maps(was, now, names)
-        table = pd.DataFrame(now - was, index=names, columns=names).reset_index(names="query")
+        table = {"query": names, **dict(zip(names, (now - was).T, strict=True))}
         body = f"print(run.steps[{head}].weights.round(3))"
     largest = abs(weight_difference(before, after, head)).max()
     show_figure(
@@ -110,14 +111,12 @@ def plane(after: ToyRun, head: int, query: int) -> None:
         key="toy_plane",
         alt=f"The query of {names[query]} is {np.round(steps.queries[query], 2)}. "
         f"{reading(after.sequence, steps.weights, query)}.",
-        table=pd.DataFrame(
-            {
-                "residue": names,
-                **{f"query {d + 1}": steps.queries[:, d] for d in range(2)},
-                **{f"key {d + 1}": steps.keys[:, d] for d in range(2)},
-                "weight": steps.weights[query],
-            }
-        ),
+        table={
+            "residue": names,
+            **{f"query {d + 1}": steps.queries[:, d] for d in range(2)},
+            **{f"key {d + 1}": steps.keys[:, d] for d in range(2)},
+            "weight": steps.weights[query],
+        },
         code=snippet(after, f"print(run.steps[{head}].queries[{query}], run.steps[{head}].keys)"),
     )
 
@@ -159,12 +158,12 @@ def _panels(before: ToyRun, after: ToyRun, head: int, query: int, edited: bool) 
     return panels
 
 
-def _row_table(run: ToyRun, head: int, query: int) -> pd.DataFrame:
+def _row_table(run: ToyRun, head: int, query: int) -> dict[str, Sequence]:
     steps = run.steps[head]
     fields = ("scores", "scaled", "exponentials", "weights")
     columns = {field: getattr(steps, field)[query] for field in fields}
     values = {f"value {d + 1}": steps.values[:, d] for d in range(steps.values.shape[1])}
-    return pd.DataFrame({"key": labels(run.sequence), **columns, **values})
+    return {"key": labels(run.sequence), **columns, **values}
 
 
 def _row_code(head: int, query: int) -> str:
