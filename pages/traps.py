@@ -28,15 +28,22 @@ PARTS: dict[str, Callable[[], None]] = {
 }
 FIRST = next(iter(PARTS))
 
+
+@st.fragment
+def story() -> None:
+    """The experiment that is open; another one is opened without drawing the frame again."""
+    check_link({"x": ("experiment", lambda text: text in PARTS)})
+    part = st.segmented_control(
+        "Experiment",
+        list(PARTS),
+        default=FIRST,
+        required=True,
+        key="x",
+        bind="query-params",
+        label_visibility="collapsed",
+    )
+    PARTS.get(part or FIRST, PARTS[FIRST])()
+
+
 open_page("traps", "Read the myth, then change the head or the sequence.")
-check_link({"x": ("experiment", lambda text: text in PARTS)})
-part = st.segmented_control(
-    "Experiment",
-    list(PARTS),
-    default=FIRST,
-    required=True,
-    key="x",
-    bind="query-params",
-    label_visibility="collapsed",
-)
-PARTS.get(part or FIRST, PARTS[FIRST])()
+story()
