@@ -7,32 +7,11 @@ terms, and token indices. Knows nothing of genes' sequences, files or models.
 from dataclasses import dataclass, replace
 
 from core.alphabet import AMBIGUOUS, AMINO_ACIDS, SequenceError
-from core.protein.numbering import V_PARTS, imgt_cdr3, imgt_v
+from core.protein import parts
+from core.protein.numbering import imgt_cdr3, imgt_v
 
 MAX_LENGTH = 1022
 START_TOKENS = 1
-
-
-@dataclass(frozen=True)
-class Region:
-    """A stretch of the chain, `start` to `end`, both counted from 1 and both included."""
-
-    name: str
-    start: int
-    end: int
-
-
-@dataclass(frozen=True)
-class Numbers:
-    """The names of one residue: in the chain (from 1), in the CDR3 (C = 1), in IMGT's scheme.
-
-    `cdr3` is None outside the CDR3; `imgt` is "" where IMGT's scheme does not reach or the
-    V gene is not known.
-    """
-
-    chain: int
-    cdr3: int | None
-    imgt: str
 
 
 @dataclass(frozen=True)
@@ -60,30 +39,13 @@ class Chain:
     from_j: int | None = None
     v_cut: int = 0
     notes: tuple[str, ...] = ()
+    species: str = "homosapiens"
 
     def __post_init__(self) -> None:
         _check_letters(self.sequence)
-        if self.cdr3 is not None:
-            first, last = self.cdr3
-            if not self.leader_end < first <= last <= len(self.sequence):
-                raise ValueError(
-                    f"A CDR3 from {first} to {last} does not fit a chain of {len(self)} residues "
-                    f"with a leader of {self.leader_end}."
-                )
-        if not 0 <= self.leader_end < len(self.sequence):
-            raise ValueError(f"A leader of {self.leader_end} does not fit {len(self)} residues.")
+        parts.check_parts(len(self), self.leader_end, self.cdr3)
         if self.v_lengths is not None:
-            self._check_v_lengths(self.v_lengths)
-
-    def _check_v_lengths(self, lengths: tuple[int, ...]) -> None:
-        if self.cdr3 is None or len(lengths) != len(V_PARTS):
-            raise ValueError("Lengths of FR1, CDR1, FR2, CDR2 and FR3 need a CDR3 after them.")
-        there = sum(lengths) - self.v_cut
-        if self.leader_end + there != self.cdr3[0]:
-            raise ValueError(
-                f"FR1 to FR3 ({there} residues, the last one is C104) after a leader of "
-                f"{self.leader_end} do not end at position {self.cdr3[0]}, where the CDR3 starts."
-            )
+            parts.check_v_lengths(self.v_lengths, self.v_cut, self.leader_end, self.cdr3)
 
     def __len__(self) -> int:
         return len(self.sequence)
@@ -122,45 +84,35 @@ class Chain:
         return range(self.cdr3[0], self.cdr3[1] + 1) if self.cdr3 else range(0)
 
     @property
-    def regions(self) -> tuple[Region, ...]:
+    def regions(self) -> tuple[parts.Region, ...]:
         """leader, V, CDR3, J in order, without empty ones; one region "chain" without a CDR3."""
-        rest = "V" if self.cdr3 else "chain"
-        v_end = self.cdr3[0] - 1 if self.cdr3 else len(self)
-        parts = [Region("leader", 1, self.leader_end), Region(rest, self.leader_end + 1, v_end)]
-        if self.cdr3:
-            parts += [Region("CDR3", *self.cdr3), Region("J", self.cdr3[1] + 1, len(self))]
-        return tuple(part for part in parts if part.start <= part.end)
+        return parts.regions(len(self), self.leader_end, self.cdr3)
 
     @property
-    def v_regions(self) -> tuple[Region, ...]:
+    def v_regions(self) -> tuple[parts.Region, ...]:
         """FR1, CDR1, FR2, CDR2, FR3 (up to C104) when the V gene is known, else nothing."""
-        regions, start = [], self.leader_end + 1 - self.v_cut
-        for name, length in zip(V_PARTS, self.v_lengths or (), strict=False):
-            first, start = max(start, self.leader_end + 1), start + length
-            if first < start:
-                regions.append(Region(name, first, start - 1))
-        return tuple(regions)
+        return parts.v_regions(self.v_lengths or (), self.v_cut, self.leader_end)
 
     def region_at(self, position: int) -> str:
         """Name of the region at 1-based `position`."""
         self.token_index(position)
         return next(r.name for r in self.regions if r.start <= position <= r.end)
 
-    def numbers(self, position: int) -> Numbers:
+    def numbers(self, position: int) -> parts.Numbers:
         """The chain, CDR3 and IMGT numbers of the residue at 1-based `position`."""
         self.token_index(position)
         if self.cdr3 is None:
-            return Numbers(position, None, "")
+            return parts.Numbers(position, None, "")
         first, last = self.cdr3
         if position > last:
-            return Numbers(position, None, str(118 + position - last))
+            return parts.Numbers(position, None, str(118 + position - last))
         if position >= first:
             in_cdr3 = position - first + 1
-            return Numbers(position, in_cdr3, imgt_cdr3(last - first + 1)[in_cdr3 - 1])
+            return parts.Numbers(position, in_cdr3, imgt_cdr3(last - first + 1)[in_cdr3 - 1])
         if self.v_lengths is None or position <= self.leader_end:
-            return Numbers(position, None, "")
+            return parts.Numbers(position, None, "")
         in_v = position - self.leader_end + self.v_cut
-        return Numbers(position, None, imgt_v(self.v_lengths)[in_v - 1])
+        return parts.Numbers(position, None, imgt_v(self.v_lengths, self.v_gene or "")[in_v - 1])
 
     def origin(self, position: int) -> str:
         """What can have written this letter: "V germline", "J germline", "junction" or "".

@@ -147,6 +147,9 @@ def v_gene(allele: str, species: str = "homosapiens") -> VGene:
     """Germline amino acids of a V allele. Raises ReceptorError when they are not known."""
     sequences = _sequences(allele, species)
     parts = tuple(sequences.get(f"{name}-IMGT", "") for name in V_PARTS)
+    if allele.startswith("TRDV3*") and len(parts[-1]) > 38:
+        # IMGT's aligned sequence has this S at 65, the end of CDR2; its table of parts, in FR3.
+        parts = (*parts[:3], parts[3] + parts[4][0], parts[4][1:])
     region = sequences.get("V-REGION", "")
     framework = "".join(parts)
     if not region.startswith(framework) or not parts[-1].endswith("C"):

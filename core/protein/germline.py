@@ -16,6 +16,7 @@ from core.protein.genes import (
     standard_allele,
     v_gene,
 )
+from core.protein.numbering import unnumbered
 
 # The only leader at hand: tidytcells has mature chains alone, and this one was published.
 _LEADERS = {"TRBV19*01": DEFAULT_V[: default_chain().leader_end]}
@@ -49,11 +50,11 @@ def assemble(
     junction = _anchored(cleaned.sequence, j_germline, complete, notes)
     front = _LEADERS.get(v_allele, "") if leader and species == "homosapiens" else ""
     notes += _notes_on_v(v_germline, front)
-    return _chain(front, v_germline, junction, j_germline, name, notes)
+    return _chain(front, v_germline, junction, j_germline, name, notes, species)
 
 
 def _chain(
-    front: str, v: VGene, junction: str, j: JGene, name: str | None, notes: list[str]
+    front: str, v: VGene, junction: str, j: JGene, name: str | None, notes: list[str], species: str
 ) -> Chain:
     before = front + v.framework[:-1]
     from_v, from_j = encodable_ends(v, junction, j)
@@ -69,6 +70,7 @@ def _chain(
         from_v=from_v,
         from_j=from_j,
         notes=tuple(notes),
+        species=species,
     )
 
 
@@ -76,7 +78,17 @@ def _notes_on_v(v: VGene, front: str) -> list[str]:
     notes = [_leader_note(v)] if front else [NO_LEADER]
     if len(v.parts[0]) < 25:
         notes.append(f"IMGT knows {v.allele} only from its residue {27 - len(v.parts[0])} on.")
-    return notes
+    return notes + numbering_notes(v)
+
+
+def numbering_notes(v: VGene) -> list[str]:
+    """Which residues of this gene get no IMGT number, if any."""
+    parts = " and ".join(unnumbered(v.lengths, v.allele))
+    if not parts:
+        return []
+    return [
+        f"The residues of {parts} have no IMGT number here: its gaps in {v.allele} are unknown."
+    ]
 
 
 def _leader_note(v: VGene) -> str:

@@ -25,9 +25,12 @@ def leader_note(chain: Chain, model_name: str) -> str:
 
 def foreign_warning(chain: Chain, model_name: str) -> str:
     """A warning when the model saw nothing like this chain, else ""."""
-    if model_name != TRB_MINI.name or (chain.v_gene or "").startswith("TRBV"):
+    if model_name != TRB_MINI.name:
         return ""
-    return (
-        "TRB-mini knows human beta chains only, and no TRBV gene was found in this one: what it "
-        "says here means little."
-    )
+    if not (chain.v_gene or "").startswith("TRBV"):
+        why = "no TRBV gene was found in this one"
+    elif chain.species != "homosapiens":
+        why = "this one is of another species"
+    else:
+        return ""
+    return f"TRB-mini knows human beta chains only, and {why}: what it says here means little."

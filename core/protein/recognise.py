@@ -13,7 +13,7 @@ import numpy as np
 from core.alphabet import clean_sequence
 from core.protein.chain import MAX_LENGTH, Chain, default_chain
 from core.protein.genes import JGene, ReceptorError, VGene, alleles, j_gene, v_gene
-from core.protein.germline import NO_LEADER, common_length, encodable_ends
+from core.protein.germline import NO_LEADER, common_length, encodable_ends, numbering_notes
 
 _SHORTEST_V, _FEWEST_IDENTICAL = 40, 0.8
 # False: TRB and TRD, whose J genes all read F or W, G, any, G; True: TRA and TRG have others too.
@@ -21,6 +21,10 @@ _J_MOTIF = {False: re.compile("[FWC](?=G.G)"), True: re.compile("[FWC](?=[GA].G)
 _BARE_CDR3 = (
     "This looks like a CDR3 without its chain. A model of whole chains guesses badly here: give "
     "V gene + CDR3 + J gene instead."
+)
+_NO_V = (
+    "No T-cell receptor V region was recognised, so regions and IMGT numbers are left out "
+    "(antibodies are not numbered here)."
 )
 
 
@@ -41,6 +45,8 @@ def from_sequence(text: str, *, name: str | None = None, species: str = "homosap
     if found is None:
         if len(sequence) <= 30 and sequence.startswith("C") and sequence[-1] in "FW":
             notes.append(_BARE_CDR3)
+        elif len(sequence) >= _SHORTEST_V:
+            notes.append(_NO_V)
         return Chain(sequence, name=title or "chain", notes=tuple(notes))
     return _recognised(sequence, title, notes, species, *found)
 
@@ -62,9 +68,10 @@ def _recognised(
     from_v, from_j = encodable_ends(v, junction, j)
     if start == 0:
         notes.append(NO_LEADER)
+    notes += numbering_notes(v)
     return Chain(
         sequence, title or "chain", start, v.lengths, (c104 + 1, motif.end()),
-        v.allele, j.allele, from_v, from_j, cut, tuple(notes),
+        v.allele, j.allele, from_v, from_j, cut, tuple(notes), species,
     )  # fmt: skip
 
 

@@ -3,9 +3,10 @@
 import pytest
 
 from core.alphabet import SequenceError
-from core.protein.chain import MAX_LENGTH, Chain, Region, default_chain
+from core.protein.chain import MAX_LENGTH, Chain, default_chain
 from core.protein.genes import j_gene, v_gene
 from core.protein.germline import encodable_ends
+from core.protein.parts import Region
 
 
 def test_the_published_chain_has_its_length_and_regions(golden, published):

@@ -66,6 +66,9 @@ def test_what_trb_mini_cannot_know_is_said(tmp_path, capsys):
     assert "ESM-2 saw" not in said
     assert main(["guess", "--position", "1"]) == 0
     assert "beta chains only" not in capsys.readouterr().err
+    mouse = ("--v", "TRBV19", "--cdr3", "CASSF", "--j", "TRBJ2-7", "--species", "mouse")
+    assert main(["guess", *mouse, "--position", "1"]) == 0
+    assert "this one is of another species" in capsys.readouterr().err
     source, out = tmp_path / "in.tsv", tmp_path / "out.tsv"
     source.write_text("sequence\nMKTAYI\n")
     assert main(["scan-many", str(source), str(out)]) == 0
