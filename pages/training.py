@@ -10,7 +10,7 @@ from pages.parts.training.controls import say_what_happened, start_bar, steering
 from pages.parts.training.explained import explained
 from pages.parts.training.files import take_away
 from pages.parts.training.runs import runs_table
-from pages.parts.training.scene import choose_run, scene_of
+from pages.parts.training.scene import choose_run, say_what_is_missing, scene_of
 from pages.parts.training.stage import stage
 
 open_page("training", "Press Start, and watch it learn.")
@@ -18,7 +18,10 @@ open_page("training", "Press Start, and watch it learn.")
 supervisor = Supervisor(read_settings())
 # Under a test of the page alone there is no server that a worker could serve.
 supervisor.look(keep_warm=st.runtime.exists())
-say_what_happened()
+# A place that is always there, so that nothing below is built anew when a sentence appears.
+with st.container():
+    say_what_happened()
+    say_what_is_missing(supervisor)
 
 text, buttons = st.columns([1, 3], vertical_alignment="bottom")
 with text:
@@ -39,7 +42,7 @@ with st.container(horizontal=True, vertical_alignment="center"):
     if scene is not None:
         steering(supervisor, scene.run)
 
-stage(supervisor, run_id, following=following)
+stage(supervisor, run_id, scene, following=following)
 
 section = st.segmented_control(
     "More",

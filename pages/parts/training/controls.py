@@ -14,14 +14,17 @@ from pages.parts.training.recipe_form import recipe_form
 from pages.parts.training.scene import play_again
 from pages.parts.visitor import enter_key, key_for, visitor_key
 
-_SAID = "_training_said"
+_SAID, _DONE = "_training_said", "_training_done"
+ONE_CLICK = 1.5
 LONGEST_WAIT = 1.0
+SAME_WIDTH = 125
 
 
 def start_bar(supervisor: Supervisor, watched: str) -> None:
     """Recipe, settings and the Start button, in one row that wraps on a phone."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        recipe = recipe_form()
+    row, below = st.container(horizontal=True, vertical_alignment="bottom"), st.container()
+    with row:
+        recipe = recipe_form(below)
         st.button(
             "Start",
             icon=":material/play_arrow:",
@@ -47,14 +50,17 @@ def steering(supervisor: Supervisor, run: Run | None) -> None:
     mine = supervisor.may_change(run, key_for(supervisor, run))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         for label, icon, action in _possible(supervisor, run):
+            # Pause and Resume are equally wide, so that Stop never moves away under a click.
+            width = SAME_WIDTH if label in ("Pause", "Resume") else "content"
             st.button(
                 label,
                 icon=f":material/{icon}:",
                 key=f"{label.lower().replace(' ', '_')}_{run.id}",
+                width=width,
                 disabled=not mine,
                 help=None if mine else "Only whoever started this run may do this.",
-                on_click=_try,
-                args=(action,),
+                on_click=once,
+                args=(f"{label} {run.id}", action),
             )
         if not mine:
             _key_box(supervisor, run)
@@ -112,10 +118,15 @@ def _enter(supervisor: Supervisor, run: Run) -> None:
 
 def _start(supervisor: Supervisor, recipe: Recipe | None, watched: str) -> None:
     if recipe is not None:
-        run_id = _try(lambda: supervisor.start(recipe, watch_for(recipe, watched), visitor_key()))
-        if run_id is not None:
-            st.session_state["run"] = str(run_id)
-            st.session_state["r_follow"] = True
+        once(
+            "start",
+            lambda: _show(supervisor.start(recipe, watch_for(recipe, watched), visitor_key())),
+        )
+
+
+def _show(run_id: int) -> None:
+    st.session_state["run"] = str(run_id)
+    st.session_state["r_follow"] = True
 
 
 def watch_for(recipe: Recipe, watched: str) -> Watch:
@@ -129,10 +140,17 @@ def watch_for(recipe: Recipe, watched: str) -> Watch:
     )
 
 
-def _try(action: Callable[[], Any]) -> Any:
-    """Do it, or keep the sentence that says why not."""
+def once(what: str, action: Callable[[], Any]) -> None:
+    """Do what was clicked, or keep the sentence that says why not.
+
+    A browser may deliver one click twice: with a redraw that was due, and then by itself.
+    """
+    done, at = st.session_state.get(_DONE, ("", 0.0))
+    if done == what and time.monotonic() - at < ONE_CLICK:
+        return
     try:
-        return action()
+        action()
     except ValueError as problem:
         st.session_state[_SAID] = str(problem)
-        return None
+    finally:
+        st.session_state[_DONE] = (what, time.monotonic())

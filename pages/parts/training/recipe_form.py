@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.training.limits import NUMBERS, SWITCHES, Setting
 from core.training.recipe import OPTIMISERS, RECIPES, SCHEDULES, Recipe
@@ -57,8 +58,11 @@ _GROUPS = {
 }
 
 
-def recipe_form() -> Recipe | None:
-    """Draw the form in the current container; the recipe, or None after saying what is wrong."""
+def recipe_form(below: DeltaGenerator) -> Recipe | None:
+    """Draw the form in the current container; the recipe, or None after saying what is wrong.
+
+    Sentences go `below`, where they move no button.
+    """
     preset = _preset_choice()
     damaged = _damaged(preset)
     with st.popover("Every setting", icon=":material/tune:"):
@@ -68,13 +72,13 @@ def recipe_form() -> Recipe | None:
         st.caption("Take one part away and watch what no longer works.")
         changes |= _breaks()
     if damaged:
-        st.warning(" ".join(damaged))
+        below.warning(" ".join(damaged))
     try:
         changed = {name: value for name, value in changes.items() if value != _of(preset, name)}
         name = preset.name if not changed else f"{preset.name}, changed"
         return replace(preset, **changed, name=name)
     except ValueError as problem:
-        st.error(str(problem), icon=":material/error:")
+        below.error(str(problem), icon=":material/error:")
         return None
 
 

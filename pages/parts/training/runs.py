@@ -13,9 +13,11 @@ from core.runs.run import Run
 from core.runs.supervisor import Supervisor
 from core.runs.view import View, follow
 from pages.parts.downloads import show_figure
+from pages.parts.training.controls import once
 from pages.parts.visitor import key_for, visitor_key
 
 MOST_COMPARED = 5
+_ASKED, _TICKED = "_asked_to_delete", "_ticked_runs"
 
 
 def runs_table(supervisor: Supervisor) -> None:
@@ -26,15 +28,7 @@ def runs_table(supervisor: Supervisor) -> None:
     if not runs:
         st.info("No run has been started here yet.")
         return
-    event = st.dataframe(
-        table,
-        hide_index=True,
-        on_select="rerun",
-        selection_mode="multi-row",
-        key="runs_table",
-        alt=f"Table of {len(runs)} runs, newest first.",
-    )
-    chosen = [runs[at] for at in event.selection.rows if at < len(runs)]
+    chosen = _ticked(runs, table)
     st.caption(f"Tick up to {MOST_COMPARED} runs to compare them, one to rename or delete it.")
     if len(chosen) == 1:
         _change(supervisor, chosen[0])
@@ -43,6 +37,28 @@ def runs_table(supervisor: Supervisor) -> None:
     with st.popover("My key", icon=":material/key:"):
         st.caption("Whoever has this key may stop, rename and delete the runs you start.")
         st.code(visitor_key(), language=None)
+
+
+def _ticked(runs: list[Run], table: pd.DataFrame) -> list[Run]:
+    """The table, and the runs that are ticked in it.
+
+    It knows rows by their number, so it is a new one when runs come or go, with the same ticked.
+    """
+    before = st.session_state.get(_TICKED, [])
+    event = st.dataframe(
+        table,
+        hide_index=True,
+        on_select="rerun",
+        selection_mode="multi-row",
+        selection_default={
+            "selection": {"rows": [at for at, run in enumerate(runs) if run.id in before]}
+        },
+        key=f"runs_table_{runs[0].id}_{len(runs)}",
+        alt=f"Table of {len(runs)} runs, newest first.",
+    )
+    chosen = [runs[at] for at in event.selection.rows]
+    st.session_state[_TICKED] = [run.id for run in chosen]
+    return chosen
 
 
 def _row(db: "object", run: Run) -> dict[str, object]:
@@ -68,27 +84,38 @@ def _change(supervisor: Supervisor, run: Run) -> None:
         st.caption("Only whoever started this run may rename or delete it.")
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        name = st.text_input("Name", run.name, max_chars=store.MOST_NAME_LETTERS, width=260)
-        if st.button("Rename", key="rename_run"):
-            _or_say(lambda: supervisor.rename(run.id, name, key))
-        if st.button("Delete", key="delete_run", icon=":material/delete:"):
-            _confirm_deletion(supervisor, run)
+        box = f"name_of_{run.id}"
+        st.text_input("Name", run.name, max_chars=store.MOST_NAME_LETTERS, width=260, key=box)
+        st.button(
+            "Rename",
+            key="rename_run",
+            on_click=lambda: once(
+                "rename", lambda: supervisor.rename(run.id, st.session_state[box], key)
+            ),
+        )
+        st.button(
+            "Delete",
+            key="delete_run",
+            icon=":material/delete:",
+            on_click=_ask_about,
+            args=(run.id,),
+        )
+    # Kept in the session, because a redraw would otherwise close the question.
+    if st.session_state.get(_ASKED) == run.id:
+        _confirm_deletion(supervisor, run, key)
 
 
-@st.dialog("Delete this run?")
-def _confirm_deletion(supervisor: Supervisor, run: Run) -> None:
+def _ask_about(run_id: int | None = None) -> None:
+    st.session_state[_ASKED] = run_id
+
+
+@st.dialog("Delete this run?", on_dismiss=_ask_about)
+def _confirm_deletion(supervisor: Supervisor, run: Run, key: str) -> None:
     st.markdown(f"Run {run.id} with its curves, maps and checkpoints. There is no way back.")
     if st.button("Delete it", key="really_delete"):
-        _or_say(lambda: supervisor.delete(run.id, key_for(supervisor, run)))
-
-
-def _or_say(action: "object") -> None:
-    try:
-        action()
-    except ValueError as problem:
-        st.error(str(problem))
-        return
-    st.rerun()
+        _ask_about(None)
+        once("delete", lambda: supervisor.delete(run.id, key))
+        st.rerun()
 
 
 def _compare(supervisor: Supervisor, runs: list[Run]) -> None:

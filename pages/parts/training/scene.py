@@ -59,20 +59,34 @@ class Scene:
         return thin(self.view.steps, self.view.losses)
 
 
+def say_what_is_missing(supervisor: Supervisor) -> None:
+    """A sentence when the address names a run that is not there."""
+    if st.query_params.get("run", "latest") not in _options(supervisor):
+        st.warning("The link names a run that is not here (any more); showing the latest.")
+
+
+def _options(supervisor: Supervisor) -> list[str]:
+    """What the address may name: the newest runs, and an older one if it names that."""
+    with supervisor.reading() as db:
+        known = [str(run.id) for run in store.newest(db, MOST_LISTED)]
+        asked = st.query_params.get("run", "latest")
+        if (
+            asked.isdecimal()
+            and len(asked) < 16
+            and asked not in known
+            and store.get(db, int(asked))
+        ):
+            known.append(asked)
+    return ["latest", "recorded", *known]
+
+
 def choose_run(supervisor: Supervisor) -> int | None:
     """The box that says which run is shown; its number, or None for the recorded run."""
     with supervisor.reading() as db:
-        known = [str(run.id) for run in store.newest(db, MOST_LISTED)]
         latest = store.latest_id(db)
-        asked = st.query_params.get("run", "latest")
-        if asked.isdecimal() and asked not in known and store.get(db, int(asked)):
-            known.append(asked)
-    options = ["latest", "recorded", *known]
-    if asked not in options:
-        st.warning("The link names a run that is not here (any more); showing the latest.")
     chosen = st.selectbox(
         "Run shown",
-        options,
+        _options(supervisor),
         key="run",
         bind="query-params",
         help="Copy the page's address to share this run; “latest” is always the newest.",

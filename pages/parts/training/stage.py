@@ -4,23 +4,31 @@ import time
 
 import streamlit as st
 
+from core.runs import store
 from core.runs.curves import pace
 from core.runs.supervisor import Supervisor
 from pages.parts.training.pictures import letters, loss, maps, small_curves
 from pages.parts.training.recipe_form import taken_away
 from pages.parts.training.scene import Scene, scene_of
 
-QUICK, CALM, NEW_FOR = 0.5, 2.0, 30.0
+QUICK, CALM, IDLE, NEW_FOR = 0.5, 2.0, 5.0, 30.0
 
 
-def stage(supervisor: Supervisor, run_id: int | None, *, following: bool) -> None:
-    """Draw the run; while it moves and is followed, draw it again and again."""
-    scene = scene_of(supervisor, run_id)
+def stage(
+    supervisor: Supervisor, run_id: int | None, scene: Scene | None, *, following: bool
+) -> None:
+    """Draw the run; while it moves and is followed, draw it again and again.
+
+    `scene` is the one that the buttons were drawn for: taken anew here, it might differ from
+    them, and they would stay behind.
+    """
     if scene is None:
         st.info("This run was deleted.")
         return
     every = _redraw_every(scene) if following else None
     st.fragment(_act, run_every=every)(supervisor, run_id, every, _buttons_for(scene))
+    if following and not (scene.run and scene.moving):
+        st.fragment(_notice, run_every=IDLE)(supervisor, run_id, scene.state)
 
 
 def _redraw_every(scene: Scene) -> float | None:
@@ -54,6 +62,16 @@ def _act(supervisor: Supervisor, run_id: int | None, every: float | None, button
     with right:
         letters(scene, step, alive)
         maps(scene, step, alive)
+
+
+def _notice(supervisor: Supervisor, run_id: int | None, state: str) -> None:
+    """Draw the page anew when the run shown goes on, or when another one is the latest now."""
+    with supervisor.reading() as db:
+        latest = store.latest_id(db)
+        run = None if run_id is None else store.get(db, run_id)
+    is_over = st.session_state.get("run") == "latest" and latest != run_id
+    if is_over or (run is not None and run.state != state):
+        st.rerun()
 
 
 def _status(scene: Scene) -> None:
