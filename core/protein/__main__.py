@@ -71,7 +71,11 @@ def build_parser() -> argparse.ArgumentParser:
     )
     _model_option(many)
     many.set_defaults(run=many_command.scan_many_command)
-    fetch = sub.add_parser("download", help="fetch the published weights of an ESM-2")
+    fetch = sub.add_parser(
+        "download",
+        help="fetch the published weights of an ESM-2",
+        description="Ctrl-C cancels and leaves nothing; after a kill the next call goes on.",
+    )
     fetch.add_argument("name", help="esm2-8m, esm2-35m, esm2-150m or esm2-650m")
     fetch.add_argument("--base-url", default=PUBLISHED, help=argparse.SUPPRESS)
     fetch.set_defaults(run=upkeep.download_command)

@@ -1,7 +1,8 @@
 """Fetch published ESM-2 weights: on request, with progress, to be cancelled, nothing left half.
 
 In: a model's card and a folder. Out: steps of progress and, at the end, a checked file in place.
-A dropped connection is taken up where it broke; whatever else goes wrong, the partial file goes.
+A dropped connection is taken up where it broke, and so is what a killed process left; a download
+that fails or is cancelled leaves nothing.
 """
 
 import errno
@@ -11,7 +12,8 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from http import HTTPStatus
 from http.client import HTTPException, HTTPResponse
 from itertools import count
 from pathlib import Path
@@ -26,12 +28,16 @@ _serial = count()
 
 @dataclass(frozen=True)
 class DownloadProgress:
-    """`done` of `total` bytes are here (total None: the server did not say); `path` at the end."""
+    """`done` of `total` bytes are here (total None: the server did not say); `path` at the end.
+
+    The first `kept` of them were left by a download that was killed.
+    """
 
     done: int
     total: int | None
     path: Path
     finished: bool = False
+    kept: int = 0
 
 
 def download_steps(
@@ -56,8 +62,11 @@ def download_steps(
     url = base_url + card.file
     part = _part_file(destination)
     try:
-        yield from _fetch(url, part, destination, timeout, attempts)
-        check_file(part, card)
+        if part.is_file():
+            yield from _after_a_killed_one(url, part, card, destination, timeout, attempts)
+        else:
+            yield from _fetch(url, part, destination, timeout, attempts)
+            check_file(part, card)
         os.replace(part, destination)
         yield DownloadProgress(
             destination.stat().st_size, destination.stat().st_size, destination, finished=True
@@ -69,8 +78,23 @@ def download_steps(
             part.unlink(missing_ok=True)
 
 
+def _after_a_killed_one(
+    url: str, part: Path, card: ModelCard, destination: Path, timeout: float, attempts: int
+) -> Iterator[DownloadProgress]:
+    """Go on from what is there; when that does not make a whole file, start over."""
+    kept = part.stat().st_size
+    for step in _fetch(url, part, destination, timeout, attempts):
+        yield replace(step, kept=kept)
+    try:
+        check_file(part, card)
+    except WeightsError:
+        part.unlink()
+        yield from _fetch(url, part, destination, timeout, attempts)
+        check_file(part, card)
+
+
 def _part_file(destination: Path) -> Path:
-    """A name of this process's own; what killed processes left behind is removed."""
+    """A name of this process's own; the most that a killed process left is taken over there."""
     try:
         destination.parent.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
@@ -78,11 +102,17 @@ def _part_file(destination: Path) -> Path:
             f"The folder {destination.parent} cannot be made ({problem.strerror}): choose another "
             "with ONE_RECEPTOR_MODELS."
         ) from problem
-    for old in destination.parent.glob(f"{destination.name}.*.part"):
-        owner = old.name.split(".")[-2].partition("-")[0]
-        if owner.isdigit() and not _alive(int(owner)):
-            old.unlink(missing_ok=True)
-    return destination.parent / f"{destination.name}.{os.getpid()}-{next(_serial)}.part"
+    mine = destination.parent / f"{destination.name}.{os.getpid()}-{next(_serial)}.part"
+    with suppress(FileNotFoundError):  # another process was here first
+        for old in sorted(_left_behind(destination), key=lambda path: path.stat().st_size):
+            old.replace(mine)
+    return mine
+
+
+def _left_behind(destination: Path) -> list[Path]:
+    parts = destination.parent.glob(f"{destination.name}.*.part")
+    owners = {part: part.name.split(".")[-2].partition("-")[0] for part in parts}
+    return [p for p, owner in owners.items() if owner.isdigit() and not _alive(int(owner))]
 
 
 def _alive(process: int) -> bool:
@@ -98,7 +128,7 @@ def _alive(process: int) -> bool:
 def _fetch(
     url: str, part: Path, destination: Path, timeout: float, attempts: int
 ) -> Iterator[DownloadProgress]:
-    done, total = 0, None
+    done, total = part.stat().st_size if part.is_file() else 0, None
     for attempt in range(1, attempts + 1):
         try:
             with _open(url, done, timeout) as reply:
@@ -112,8 +142,10 @@ def _fetch(
             if total is None or done >= total:
                 return
             dropped: Exception = ConnectionError(f"the connection closed at {done:,} bytes")
-        except urllib.error.HTTPError:
-            raise
+        except urllib.error.HTTPError as problem:
+            if problem.code != HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE or not done:
+                raise
+            done, dropped = 0, problem  # there is no more than that: perhaps another file's part
         except (HTTPException, ConnectionError, TimeoutError, urllib.error.URLError) as problem:
             dropped = problem
         if attempt == attempts:

@@ -8,7 +8,7 @@ from dataclasses import fields
 from pathlib import Path
 
 from core.protein.cards import WeightsError, model_card
-from core.protein.commands import BadInput, say
+from core.protein.commands import BadInput, check_target, say
 from core.protein.download import download_steps
 from core.protein.simulated import simulated_chains
 from core.protein.train_mini import MiniRecipe, train_mini
@@ -31,7 +31,11 @@ def download_command(options: argparse.Namespace) -> int:
     steps = download_steps(
         card, model.destination, base_url=options.base_url, offline=settings.offline
     )
+    kept = 0
     for step in steps:
+        if step.kept and not kept:
+            say(f"Going on after {step.kept / 1e6:,.1f} MB that a killed download left.")
+        kept = step.kept
         total = f" of {step.total / 1e6:,.1f}" if step.total else ""
         print(f"\r{step.done / 1e6:,.1f}{total} MB", end="", file=sys.stderr, flush=True)
     say(f"\n{card.label} is in {model.destination}.")
@@ -40,6 +44,9 @@ def download_command(options: argparse.Namespace) -> int:
 
 def train_mini_command(options: argparse.Namespace) -> int:
     """Train a TRB-mini from simulated receptors; JSON lines on standard output."""
+    if not Path(options.receptors).is_file():
+        raise BadInput(f"There is no file {options.receptors}.")
+    check_target(options.target)
     chains = list(simulated_chains(Path(options.receptors), options.seed))
     say(f"{len(chains)} chains from {options.receptors}.")
     names = [field.name for field in fields(MiniRecipe)]

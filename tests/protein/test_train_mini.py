@@ -105,3 +105,6 @@ def test_the_command(simulated, tmp_path, capsys):
     assert main(["train-mini", str(simulated), str(target), "--held-out", "4000"]) == 2
     assert main(["train-mini", str(simulated), str(target), "--d-model", "13"]) == 2
     assert "multiple of" in capsys.readouterr().err
+    assert main(["train-mini", str(simulated), str(tmp_path / "no folder" / "mini.pt")]) == 2
+    assert main(["train-mini", str(tmp_path / "no file"), str(target)]) == 2
+    assert "There is no file" in capsys.readouterr().err

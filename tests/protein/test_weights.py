@@ -177,6 +177,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         start = int(wanted.removeprefix("bytes=").rstrip("-")) if wanted else 0
         resumes = start and behave != "ignores ranges"
         start = start if resumes else 0
+        if start >= len(body):
+            self.send_error(416)
+            return
         self.send_response(206 if resumes else 200)
         self.send_header("Content-Length", str(len(body) - start))
         self.end_headers()
@@ -298,15 +301,37 @@ def test_the_offline_switch(server, tmp_path):
     assert server.asked == []
 
 
-def test_what_a_killed_download_left_is_cleared_and_a_living_ones_part_is_not(server, tmp_path):
-    gone = subprocess.Popen([sys.executable, "-c", ""])
-    gone.wait()
-    dead = tmp_path / f"{TINY.file}.{gone.pid}-0.part"
+@pytest.fixture
+def gone():
+    """The number of a process that is no more."""
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process.pid
+
+
+def test_what_a_killed_download_left_is_gone_on_with_a_living_ones_part_is_not_touched(
+    server, tmp_path, gone
+):
+    half = server.body[: len(server.body) // 2]
+    (tmp_path / f"{TINY.file}.{gone}-0.part").write_bytes(half)
+    (tmp_path / f"{TINY.file}.{gone}-1.part").write_bytes(half[:99])
     alive = tmp_path / f"{TINY.file}.{os.getppid()}-0.part"
-    for part in (dead, alive):
-        part.write_bytes(b"half")
-    list(fetch(server, tmp_path))
+    alive.write_bytes(b"half")
+    first, *_, last = fetch(server, tmp_path)
+    assert first.kept == len(half) < first.done
+    assert server.asked == [f"bytes={len(half)}-"]
+    assert last.path.read_bytes() == server.body
     assert sorted(os.listdir(tmp_path)) == sorted([TINY.file, alive.name])
+
+
+@pytest.mark.parametrize("left", ["of another file", "all of it", "too much"])
+def test_a_part_that_does_not_fit_is_fetched_anew(server, tmp_path, gone, left):
+    parts = {"of another file": b"x" * 5000, "all of it": server.body, "too much": server.body * 2}
+    (tmp_path / f"{TINY.file}.{gone}-0.part").write_bytes(parts[left])
+    *_, last = fetch(server, tmp_path)
+    assert last.path.read_bytes() == server.body
+    assert len(server.asked) == 2
+    assert os.listdir(tmp_path) == [TINY.file]
 
 
 def test_only_web_addresses(tmp_path):
