@@ -17,6 +17,7 @@ from pages.parts.full import (
     positions,
     weights,
 )
+from pages.parts.story import choose_part, next_part
 
 CHAPTERS: dict[str, Callable[[Sizes, str], None]] = {
     "Positions": positions.show,
@@ -33,13 +34,13 @@ SLIDERS = "Weights"  # the chapter to which the sliders of the model's sizes bel
 def choose() -> str:
     """The headline of the lower half and the chapter shown."""
     st.subheader("Look closer", anchor=False)
-    return drawing.choose_chapter(list(CHAPTERS))
+    return choose_part("Chapter", list(CHAPTERS), "f_part")
 
 
 def tell(chapter: str, sizes: Sizes, sequence: str) -> None:
     """The chapter, and a way on to the next."""
     CHAPTERS[chapter](sizes, sequence)
-    drawing.next_chapter(chapter, list(CHAPTERS))
+    next_part(chapter, list(CHAPTERS), "f_part")
 
 
 @st.fragment

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from pages.parts.frame import open_page
+from pages.parts.story import choose_part, next_part
 from pages.parts.traps import (
     alphabets,
     importance,
@@ -14,7 +15,6 @@ from pages.parts.traps import (
     tables,
     weights,
 )
-from pages.parts.traps.words import check_link
 
 PARTS: dict[str, Callable[[], None]] = {
     "Importance": importance.show,
@@ -26,23 +26,14 @@ PARTS: dict[str, Callable[[], None]] = {
     "Self-check": questions.show,
     "In short": tables.show,
 }
-FIRST = next(iter(PARTS))
 
 
 @st.fragment
 def story() -> None:
     """The experiment that is open; another one is opened without drawing the frame again."""
-    check_link({"x": ("experiment", lambda text: text in PARTS)})
-    part = st.segmented_control(
-        "Experiment",
-        list(PARTS),
-        default=FIRST,
-        required=True,
-        key="x",
-        bind="query-params",
-        label_visibility="collapsed",
-    )
-    PARTS.get(part or FIRST, PARTS[FIRST])()
+    part = choose_part("Experiment", list(PARTS), "x")
+    PARTS[part]()
+    next_part(part, list(PARTS), "x")
 
 
 open_page("traps", "Read the myth, then change the head or the sequence.")

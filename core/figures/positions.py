@@ -26,7 +26,8 @@ def encoding_heatmap(table: Float[np.ndarray, "L d_model"]) -> go.Figure:
         "colorbar": {"title": {"text": "PE"}, "thickness": 12},
         "hovertemplate": "position %{y}, dimension %{x}: %{z:.3f}<extra></extra>",
     }
-    axes = _axes("dimension", "position", yaxis={"autorange": "reversed"})
+    every = {"dtick": 1} if len(table) < 10 else {}  # no half positions
+    axes = _axes("dimension", "position", yaxis={"autorange": "reversed", **every})
     return draw([heatmap], base_layout(height=380, **axes))
 
 

@@ -31,7 +31,7 @@ def shuffle_differences(
         xaxis2={**numbers, "domain": [0.54, 1], "anchor": "y2"},
         yaxis=rows,
         yaxis2={**rows, "anchor": "x2", "matches": "y", "showticklabels": False},
-        annotations=[_title("Positions off", 0.23), _title("Positions on", 0.77)],
+        annotations=[_title("Positions off", 0.0), _title("on", 0.54)],
     )
     return draw([{**left, "showscale": False}, right], layout)
 
@@ -53,5 +53,12 @@ def _map(
 
 
 def _title(text: str, x: float) -> dict[str, Any]:
-    place = {"xref": "paper", "yref": "paper", "x": x, "y": 1, "yanchor": "bottom"}
+    place = {
+        "xref": "paper",
+        "yref": "paper",
+        "x": x,
+        "xanchor": "left",
+        "y": 1,
+        "yanchor": "bottom",
+    }
     return {"text": text, "showarrow": False, "font": {"size": 15}, **place}

@@ -55,10 +55,10 @@ def test_every_chapter_opens_by_its_link(opened, chapter: str) -> None:
 def test_chapters_follow_one_another(opened) -> None:
     app = opened()
     for chapter in CHAPTERS[1:]:
-        app.button("f_next").click().run()
+        app.button("f_part_next").click().run()
         assert not app.exception
         assert app.segmented_control("f_part").value == chapter
-    assert not [button for button in app.button if button.key == "f_next"]
+    assert not [button for button in app.button if button.key == "f_part_next"]
 
 
 @pytest.mark.parametrize("sequence", ["CW", "ACDEFGHIKLMNPQRSTVWY" * 3])

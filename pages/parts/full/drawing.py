@@ -1,6 +1,5 @@
-"""The drawing of the encoder-decoder, the panel of the chosen box, and the list of chapters."""
+"""The drawing of the encoder-decoder, and the panel of the chosen box."""
 
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -33,38 +32,6 @@ for box in boxes_of(shape):
     flow = [(name, sizes.of(axes)) for name, axes in box.part.flow]
     print(box.side, box.title, box.part.count(shape), flow)
 """
-
-
-def choose_chapter(titles: Sequence[str]) -> str:
-    """The chapter shown below the drawing; it is in the URL."""
-    check_link({"f_part": titles})
-    chosen = st.segmented_control(
-        "Chapter",
-        titles,
-        default=titles[0],
-        required=True,
-        key="f_part",
-        bind="query-params",
-        label_visibility="collapsed",
-    )
-    return chosen if chosen in titles else titles[0]
-
-
-def next_chapter(chapter: str, titles: Sequence[str]) -> None:
-    """A button at the end of a chapter, so that the page can be read as one story."""
-    following = titles.index(chapter) + 1
-    if following < len(titles):
-        st.button(
-            f"Next: {titles[following]}",
-            icon=":material/arrow_forward:",
-            on_click=_go_to,
-            args=(titles[following],),
-            key="f_next",
-        )
-
-
-def _go_to(chapter: str) -> None:
-    st.session_state["f_part"] = chapter
 
 
 @st.fragment
