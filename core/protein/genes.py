@@ -22,6 +22,8 @@ SPECIES = {
     "musmusculus": "musmusculus",
     "mus musculus": "musmusculus",
 }
+# Between the genes of a list; the / of TRAV14/DV4 belongs to its name.
+_SEVERAL = re.compile(r"[,;|]|\bor\b|/(?=TR|TCR|\d)", re.I)
 _SPECIES_WORD = {"homosapiens": "human", "musmusculus": "mouse"}
 
 
@@ -80,9 +82,7 @@ def standard_allele(text: str, kind: str, species: str = "homosapiens") -> tuple
     ReceptorError naming near ones when nothing fits.
     """
     notes: list[str] = []
-    first, *others = [part for part in re.split(r"[,;|]|\bor\b", text.strip()) if part.strip()] or [
-        ""
-    ]
+    first, *others = list(filter(str.strip, _SEVERAL.split(text.strip()))) or [""]
     if others:
         notes.append(f"{text.strip()} names {len(others) + 1} genes; the first was taken.")
     wanted = re.sub(r"^(homsap|musmus|homo sapiens|mus musculus)\s+", "", first.strip(), flags=re.I)

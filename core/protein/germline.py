@@ -105,7 +105,7 @@ def _anchored(cdr3: str, j: JGene, complete: bool, notes: list[str]) -> str:
     if has_c and has_end and len(cdr3) > 1:
         return cdr3
     whole = ("" if has_c else "C") + cdr3 + ("" if has_end else j.anchor)
-    lacking = " and ".join(
+    lacking = " and no ".join(
         text
         for text, there in (
             ("C (IMGT 104) in front", has_c),

@@ -42,7 +42,9 @@ def scan_many_command(options: argparse.Namespace) -> int:
                 _show_rate(step, time.monotonic() - started)
     except ReceptorError as problem:
         raise BadInput(str(problem)) from problem
-    say("")
+    finally:
+        if step.done:
+            say("")  # ends the line that counts
     if step.resumed:
         say(f"{step.resumed} of them were in {target} already.")
     say(f"{model.label}: {step.done} receptors written to {target}, {step.failed} with an error.")
@@ -65,6 +67,8 @@ def _say_what_bf16_changes(model: LanguageModel, source: Path, complete: bool) -
 
 
 def _show_rate(step: ManyProgress, seconds: float) -> None:
+    if not step.done:
+        return
     rate = (step.done - step.resumed) / max(seconds, 1e-9)
     print(
         f"\r{step.done} receptors, {step.failed} with an error, {rate:.1f} per second",

@@ -5,7 +5,6 @@ sentence saying why there is none. Nothing is completed silently. Knows nothing 
 """
 
 import csv
-import io
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -19,6 +18,7 @@ from core.protein.recognise import from_sequence
 MAX_CHARACTERS = 20_000_000
 MAX_RECEPTORS = 10_000
 _FALSE = {"f", "false", "no", "0", "n"}
+_NOT_ITS_OWN = "The chain is put together from V, CDR3 and J; the row's own sequence was not used."
 _GENE = re.compile(r"^(TR|TCR)?[ABGD]?(V|J)\w*\d", re.I)
 
 
@@ -87,7 +87,7 @@ def _records(text: str, complete: bool) -> tuple[str, Iterator[Receptor]]:
     first = text.strip().splitlines()[0]
     delimiter = next((d for d in "\t,;" if d in first), None)
     if delimiter:
-        rows = csv.reader(io.StringIO(text.strip()), delimiter=delimiter)
+        rows = (cells(line, delimiter) for line in text.strip().splitlines())
         layout = recognise_columns(next(rows))
         if layout is not None:
             return layout.format, _table(layout, rows, complete)
@@ -101,6 +101,11 @@ def _records(text: str, complete: bool) -> tuple[str, Iterator[Receptor]]:
             "or keep the names of AIRR, VDJdb or 10x."
         )
     return "one chain", iter([_attempt(1, "chain", {}, lambda: from_sequence(text))])
+
+
+def cells(line: str, delimiter: str) -> list[str]:
+    """The cells of one line. Lines are read alone: a lost quotation mark costs its own row only."""
+    return next(csv.reader([line.rstrip("\r\n")], delimiter=delimiter), [])
 
 
 def triple_receptor(number: int, line: str, complete: bool) -> Receptor | None:
@@ -150,9 +155,10 @@ def _chain_of_row(layout: Layout, row: list[str], complete: bool, name: str) -> 
     if (junction or inner) and v and j:
         # AIRR defines cdr3_aa without its anchors, so adding them is reading, and still said.
         by_definition = not junction
-        return assemble(
+        chain = assemble(
             v, junction or inner, j, species=species, complete=complete or by_definition, name=name
         )
+        return replace(chain, notes=(*chain.notes, _NOT_ITS_OWN)) if sequence else chain
     if sequence:
         gaps = sum(sequence.count(gap) for gap in ".-")
         chain = from_sequence(sequence.translate({46: None, 45: None}), name=name, species=species)

@@ -5,13 +5,14 @@ nothing of models.
 """
 
 import csv
+import gzip
 from collections.abc import Iterator
+from io import TextIOWrapper
 from pathlib import Path
-from typing import TextIO
 
 from core.protein.columns import recognise_columns
 from core.protein.genes import ReceptorError
-from core.protein.receptors import Receptor, fasta_receptor, read_row, triple_receptor
+from core.protein.receptors import Receptor, cells, fasta_receptor, read_row, triple_receptor
 
 _LONGEST_FIELD = 100_000_000
 
@@ -22,7 +23,7 @@ def stream_receptors(source: Path, *, complete: bool = False) -> Iterator[Recept
     Raises ReceptorError when its first line is neither FASTA nor a known header nor
     `V CDR3 J`.
     """
-    with source.open(newline="", encoding="utf-8-sig", errors="replace") as file:
+    with _open(source) as file:
         first = next((line for line in file if line.strip()), "")
         if not first:
             raise ReceptorError(f"{source} is empty.")
@@ -31,10 +32,10 @@ def stream_receptors(source: Path, *, complete: bool = False) -> Iterator[Recept
             return
         delimiter = next((d for d in "\t,;" if d in first), "\t")
         csv.field_size_limit(_LONGEST_FIELD)  # a huge field gets its own error, not the whole file
-        layout = recognise_columns(next(csv.reader([first], delimiter=delimiter)))
+        layout = recognise_columns(cells(first, delimiter))
         if layout is not None:
-            rows = (row for row in csv.reader(file, delimiter=delimiter) if any(row))
-            for number, row in enumerate(rows, 1):
+            rows = (cells(line, delimiter) for line in file)
+            for number, row in enumerate(filter(any, rows), 1):
                 yield read_row(layout, row, number, complete=complete)
             return
         if triple_receptor(1, first, complete) is None:
@@ -51,7 +52,19 @@ def stream_receptors(source: Path, *, complete: bool = False) -> Iterator[Recept
                 )
 
 
-def _stream_fasta(first: str, rest: TextIO) -> Iterator[Receptor]:
+def _open(source: Path) -> TextIOWrapper:
+    """A text file, also packed with gzip or in the UTF-16 that spreadsheets write."""
+    with source.open("rb") as file:
+        start = file.read(2)
+    if start == b"PK":
+        raise ReceptorError(f"{source} is a spreadsheet or an archive: save it as CSV or TSV.")
+    encoding = "utf-16" if start in {b"\xff\xfe", b"\xfe\xff"} else "utf-8-sig"
+    if start == b"\x1f\x8b":
+        return gzip.open(source, "rt", newline="", encoding=encoding, errors="replace")
+    return source.open(newline="", encoding=encoding, errors="replace")
+
+
+def _stream_fasta(first: str, rest: TextIOWrapper) -> Iterator[Receptor]:
     number, header, letters = 1, first, [""]
     for line in rest:
         if line.lstrip().startswith(">"):

@@ -76,6 +76,7 @@ def load(name: str, settings: Settings | None = None) -> LanguageModel:
         looked = " and ".join(str(folder) for folder in weight_folders(settings))
         raise WeightsError(
             f"The weights of {card.label} are not on this machine: no {card.file} in {looked}. "
-            "Download them from the protein page, or put the file there."
+            "Download them on the protein page or with `python -m core.protein download "
+            f"{card.name}`, or put the file there."
         )
     return load_file(card, model.path)

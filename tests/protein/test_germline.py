@@ -35,6 +35,9 @@ def test_everything_assumed_about_a_gene_is_said():
     symbol, notes = standard_allele("TRBV6-2*01,TRBV6-3*01", "V")
     assert symbol == "TRBV6-2*01"
     assert "names 2 genes; the first was taken" in notes[0]
+    for text in ("TRBV6-2/TRBV6-3", "TCRBV06-02/06-03"):
+        assert standard_allele(text, "V")[0] == "TRBV6-2*01"
+    assert standard_allele("TRAV14/DV4", "V")[0] == "TRAV14/DV4*01"
 
 
 @pytest.mark.parametrize(
@@ -79,7 +82,7 @@ def test_the_default_receptor_from_its_genes_is_the_published_chain(published):
 
 
 def test_a_cdr3_without_its_anchors_is_never_completed_silently():
-    with pytest.raises(ReceptorError, match=r"no C .* and F .* give CASSIRSSYEQYF"):
+    with pytest.raises(ReceptorError, match=r"no C .* and no F .* give CASSIRSSYEQYF"):
         assemble("TRBV19", "ASSIRSSYEQY", "TRBJ2-7")
     with pytest.raises(ReceptorError, match="no F"):
         assemble("TRBV19", "CASSIRSSYEQY", "TRBJ2-7")

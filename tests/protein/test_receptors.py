@@ -1,9 +1,12 @@
 """Receptor files: AIRR, VDJdb, 10x, FASTA, plain columns; each bad record keeps its own error."""
 
+import gzip
+
 import pytest
 
 from core.protein.genes import ReceptorError
 from core.protein.receptors import MAX_RECEPTORS, read_receptors
+from core.protein.stream import stream_receptors
 
 CDR3 = "CASSIRSSYEQYF"
 
@@ -108,6 +111,50 @@ def test_a_pasted_chain_wrapped_over_lines(published):
     text = f"\ufeff{published.sequence[:60]}\n{published.sequence[60:]}"
     (receptor,) = read_receptors(text).receptors
     assert receptor.chain.sequence == published.sequence
+
+
+def test_a_lost_quotation_mark_costs_its_own_row_only():
+    file = read_receptors(f'v,cdr3,j\nTRBV19,"{CDR3},TRBJ2-7\nTRBV19,"{CDR3}",TRBJ2-7\r\n')
+    torn, whole = file.receptors
+    assert torn.error == "No J gene in this row, and no whole chain either."
+    assert whole.chain.cdr3_sequence == CDR3
+
+
+def test_a_rows_own_sequence_beside_its_genes_is_not_used_and_that_is_said(published):
+    own = published.sequence[19:]
+    header = ("v_call", "j_call", "junction_aa", "sequence_aa")
+    file = read_receptors(table(header, ("TRBV19*01", "TRBJ2-7*01", CDR3, own)))
+    (receptor,) = file.receptors
+    assert receptor.chain.sequence == published.sequence
+    assert receptor.notes[-1].endswith("the row's own sequence was not used.")
+
+
+def _packed(path, text):
+    with gzip.open(path, "wt") as file:
+        file.write(text)
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda path, text: path.write_text(text),
+        lambda path, text: path.write_bytes(text.replace("\n", "\r\n").encode("utf-8-sig")),
+        lambda path, text: path.write_bytes(text.replace("\n", "\r").encode()),
+        lambda path, text: path.write_text(text, encoding="utf-16"),
+        _packed,
+    ],
+    ids=["plain", "windows with a mark", "old mac", "utf-16", "gzip"],
+)
+def test_every_way_to_store_a_table_gives_the_same_receptors(tmp_path, write):
+    text = f"v\tcdr3\tj\n\nTRBV19\t{CDR3}\tTRBJ2-7\n\t\t\nTRBV99\t{CDR3}\tTRBJ2-7"
+    write(tmp_path / "file", text)
+    assert list(stream_receptors(tmp_path / "file")) == list(read_receptors(text).receptors)
+
+
+def test_a_spreadsheet_is_named_as_one(tmp_path):
+    (tmp_path / "book.xlsx").write_bytes(b"PK\x03\x04...")
+    with pytest.raises(ReceptorError, match="save it as CSV or TSV"):
+        next(stream_receptors(tmp_path / "book.xlsx"))
 
 
 @pytest.mark.parametrize(
