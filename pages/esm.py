@@ -3,13 +3,17 @@
 from core.protein.chain import Chain
 from pages.parts.esm.guess import guess_section
 from pages.parts.esm.receptor import notes_of, receptor_and_model
+from pages.parts.esm.weights import await_model, ready
 from pages.parts.esm.words import MODEL_LABELS
 from pages.parts.frame import open_page
 from pages.parts.links import say_what_is_damaged, whole_number
 
 
 def further(chain: Chain, model_name: str) -> None:
-    """The sections below, imported once the answer is on its way: it needs none of this."""
+    """The sections below, which the first answer does not wait for."""
+    if not ready():
+        await_model(model_name)
+        return
     from pages.parts.esm.further import look_further
 
     look_further(chain, model_name)

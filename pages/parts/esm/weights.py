@@ -29,11 +29,27 @@ def guesser(name: str, *, key: str) -> "Guesser | None":
         return None
 
 
+def ready() -> bool:
+    """Whether PyTorch is in this process, without which there is little below the guess."""
+    return "torch" in sys.modules
+
+
+@st.fragment(run_every=1)
+def await_model(name: str) -> None:
+    """Load the model, and show the sections once it is there.
+
+    Begun when the browser asks again: by then it has the guess, which importing PyTorch would
+    hold up.
+    """
+    st.caption("Loading what these sections need …")
+    if not st.session_state.get(_ASKED):
+        st.session_state[_ASKED] = True
+    elif not loading(name).running:
+        st.rerun()
+
+
 def loaded_model(name: str) -> "LanguageModel | None":
-    """The model for all that needs PyTorch, or None with a word while it is not here."""
-    if "torch" not in sys.modules:
-        st.fragment(_await, run_every=1)(name)
-        return None
+    """The model for all that needs PyTorch, or None with a word when it is not here."""
     try:
         if _weights(name).found:
             return protein_model(name)
@@ -41,18 +57,6 @@ def loaded_model(name: str) -> "LanguageModel | None":
         pass  # said where the guess would stand
     st.caption("These sections open as soon as the model is here.")
     return None
-
-
-def _await(name: str) -> None:
-    """Start loading when the browser asks again: by then it has the guess.
-
-    The import of PyTorch holds up everything else in this process.
-    """
-    st.caption("Loading what these sections need …")
-    if not st.session_state.get(_ASKED):
-        st.session_state[_ASKED] = True
-    elif not loading(name).running:
-        st.rerun()
 
 
 def model_or_offer(name: str, *, key: str) -> "LanguageModel | None":
