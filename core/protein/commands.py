@@ -144,8 +144,18 @@ def _position(options: argparse.Namespace, chain: Chain) -> int:
 
 
 def _write(path: str | None, text: str) -> None:
-    if path:
-        Path(path).write_text(text)
-        say(f"Written to {path}.")
-    else:
+    """All of the text or nothing: a full disk leaves no half of a table behind."""
+    if path is None:
         sys.stdout.write(text)
+        return
+    target = Path(path)
+    if target.exists() and not target.is_file():  # a device
+        target.write_text(text)
+    else:
+        part = target.with_name(f"{target.name}.{os.getpid()}.part")
+        try:
+            part.write_text(text)
+            os.replace(part, target)
+        finally:
+            part.unlink(missing_ok=True)
+    say(f"Written to {path}.")

@@ -156,15 +156,16 @@ def _resume(
     target: Path, receptors: Iterator[Receptor], settings: tuple[str, str, str]
 ) -> tuple[int, int]:
     """Check what is written, cut a half row off, and step over the receptors that are done."""
-    if target.is_file():  # anything else has no rows; reading a device might never end
-        _drop_half_row(target)
-    if not target.is_file() or target.stat().st_size == 0:
+    if not target.is_file():  # a device has no rows, and reading it might never end
+        return 0, 0
+    _check_header(target)
+    _drop_half_row(target)
+    if target.stat().st_size == 0:
         return 0, 0
     done = failed = 0
     with target.open(newline="", encoding="utf-8") as file:
         rows = csv.reader(file, delimiter="\t")
-        if tuple(next(rows, ())) != COLUMNS:
-            raise ReceptorError(f"{target} is not an output of this command: choose another name.")
+        next(rows)
         for row in rows:
             receptor = next(receptors, None)
             mine = receptor and [str(receptor.number), _one_line(receptor.name), *settings]
@@ -175,6 +176,14 @@ def _resume(
                 )
             done, failed = done + 1, failed + bool(row[-1])
     return done, failed
+
+
+def _check_header(target: Path) -> None:
+    """Before anything is changed: somebody's own file must stay as it is."""
+    with target.open("rb") as file:
+        first = file.readline(10_000)
+    if not ("\t".join(COLUMNS) + "\n").encode().startswith(first):
+        raise ReceptorError(f"{target} is not an output of this command: choose another name.")
 
 
 def _drop_half_row(target: Path) -> None:

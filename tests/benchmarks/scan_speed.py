@@ -4,7 +4,8 @@
 
 Plain loop: one masked copy at a time through fair-esm's own forward, softmax over the 20 letters.
 Turns are taken round by round, so that a busy machine slows both; ratios are medians over rounds.
-Prints one JSON object per measurement: `ratio` and what the project asks for (`bar`).
+Prints one JSON object per measurement: `ratio`, what the project asks for (`bar`), and the ratio
+that the least arithmetic would give at this processor's full speed (`ratio_at_peak`).
 ESM-2 35M has its published shape and random weights; TRB-mini is the shipped model.
 """
 
@@ -33,6 +34,7 @@ from core.protein.germline import assemble
 from core.protein.model import LanguageModel
 from core.protein.scan import scan
 from core.protein.weights import load
+from tests.benchmarks.scan_arithmetic import ceiling
 
 THREADS = 2
 
@@ -84,12 +86,14 @@ def one_chain(model: LanguageModel, rounds: int, per_round: int | None) -> dict:
         fast, got = timed(lambda: scan(model, chain, positions=positions))
         ratios.append(plain / fast)
         difference = max(difference, float(np.abs(got[rows] - want).max()))
+    seconds = [t / len(positions) * len(chain) for t in (plain, fast)]
     return {
         "ratio": round(statistics.median(ratios), 2),
         "ratios": [round(r, 2) for r in ratios],
-        "seconds_plain_per_chain": round(plain / len(positions) * len(chain), 2),
-        "seconds_ours_per_chain": round(fast / len(positions) * len(chain), 2),
+        "seconds_plain_per_chain": round(seconds[0], 2),
+        "seconds_ours_per_chain": round(seconds[1], 2),
         "largest_difference": difference,
+        **ceiling(model_card(model.name), len(chain), *seconds),
     }
 
 
@@ -114,6 +118,7 @@ def receptors(n: int) -> list[tuple[str, str, str]]:
 def many_chains(model: LanguageModel, chains: int, sampled: int) -> dict:
     """The many-receptor command on `chains` receptors; the plain loop on some of them."""
     rows = receptors(chains)
+    residues = round(statistics.mean(len(assemble(*row)) for row in rows))
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder) / "in.tsv", Path(folder) / "out.tsv"
         source.write_text("\n".join(["v\tcdr3\tj", *("\t".join(row) for row in rows)]) + "\n")
@@ -121,18 +126,25 @@ def many_chains(model: LanguageModel, chains: int, sampled: int) -> dict:
         before = plain_seconds(model, rows[:sampled])
         ours = command_seconds(command)
         after = plain_seconds(model, rows[-sampled:])
+        start_up = command_seconds(command)  # all rows are there: nothing left to scan
         written = target.read_text().count("\n") - 1
+        target.unlink()
+        bf16 = command_seconds((*command, "--precision", "bf16"))
         target.unlink()
         cdr3_only = command_seconds((*command, "--cdr3-only"))
     plain = (before + after) / 2
     return {
         "ratio": round(plain * chains / ours, 2),
+        "ratio_bf16": round(plain * chains / bf16, 2),
         "chains": chains,
         "written": written,
         "seconds_ours": round(ours, 1),
-        "seconds_ours_cdr3_only": round(cdr3_only, 1),
+        "seconds_bf16": round(bf16, 1),
+        "seconds_cdr3_only": round(cdr3_only, 1),
+        "seconds_start_up": round(start_up, 1),
         "seconds_plain_per_chain": round(plain, 3),
         "plain_measured_on": 2 * sampled,
+        **ceiling(model_card(model.name), residues, plain, (ours - start_up) / chains),
     }
 
 

@@ -212,10 +212,11 @@ def test_output_of_another_file_or_model_is_not_touched(source, tmp_path, tiny, 
     with pytest.raises(ValueError, match="another file, model or choice"):
         list(scan_many(tiny, source, out))
     assert out.read_bytes() == before
-    out.write_text("my notes\n")
-    with pytest.raises(ValueError, match="not an output of this command"):
-        list(scan_many(tiny, source, out))
-    assert out.read_text() == "my notes\n"
+    for mine in ("my notes\n", "my notes, without an end of line", "row\tname\nmine"):
+        out.write_text(mine)
+        with pytest.raises(ValueError, match="not an output of this command"):
+            list(scan_many(tiny, source, out))
+        assert out.read_text() == mine
 
 
 @pytest.mark.parametrize(

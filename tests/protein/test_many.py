@@ -1,10 +1,12 @@
 """Many receptors: bf16 said and near, clones scanned once, one bad chain, stopped and continued."""
 
 import csv
+import errno
 import itertools
 import os
 import re
 import signal
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -113,6 +115,19 @@ def test_a_full_disk_is_said_in_a_sentence(tmp_path, capsys, command):
     said = capsys.readouterr().err
     assert "full" in said
     assert "Traceback" not in said
+
+
+def test_a_table_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    def full(self, text):
+        self.write_bytes(text[:9].encode())
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    out = tmp_path / "out.csv"
+    out.write_text("what was there")
+    monkeypatch.setattr(Path, "write_text", full)
+    assert main(["guess", "--position", "3", "--csv", str(out)]) == 1
+    assert out.read_text() == "what was there"
+    assert os.listdir(tmp_path) == [out.name]
 
 
 def test_threads_of_torch_are_given_back(tmp_path):
