@@ -292,6 +292,21 @@ def test_float32_on_the_cpu_in_evaluation_mode(mini, tiny):
         kinds = {(p.dtype, p.device.type) for p in model.module.state_dict().values()}
         assert kinds == {(torch.float32, "cpu")}
         assert not any(p.requires_grad for p in model.module.parameters())
+        assert not any(part.training for part in model.module.modules())
+
+
+def test_gradients_can_still_flow_through_a_model_that_has_guessed(tiny, published):
+    """fair-esm keeps its rotary tables: made under inference_mode they would stop all training."""
+    guess(tiny, published, 5)
+    scan(tiny, Chain(published.sequence[:30]))
+    tokens = tiny.tokens(published)[None]
+    weight = torch.nn.Parameter(tiny.module.embed_tokens.weight.clone())
+    with tiny.lock:
+        logits = torch.func.functional_call(
+            tiny.module, {"embed_tokens.weight": weight, "lm_head.weight": weight}, (tokens,)
+        )["logits"]
+    logits.sum().backward()
+    assert weight.grad.abs().sum() > 0
 
 
 def test_attention_and_vectors_equal_fair_esm(tiny, published):

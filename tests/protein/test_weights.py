@@ -152,6 +152,12 @@ def test_another_package_called_esm_is_explained(tiny_file, monkeypatch):
         load_file(TINY, tiny_file)
 
 
+def test_fair_esm_is_asked_for_plainly():
+    """Its extras pull in packages that no longer build."""
+    wanted = (Path(__file__).parents[2] / "requirements.txt").read_text()
+    assert "\nfair-esm==2.0.0 " in wanted
+
+
 # Downloads, from a server on this machine.
 
 
