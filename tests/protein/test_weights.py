@@ -15,6 +15,7 @@ import pytest
 import torch
 
 from core.protein import download
+from core.protein.__main__ import main
 from core.protein.cards import MODELS, TRB_MINI, ModelCard, WeightsError, model_card
 from core.protein.checkpoint import load_file
 from core.protein.download import download_steps
@@ -60,17 +61,6 @@ def test_the_published_layout_loads_without_the_contact_file(tiny, published):
     assert tiny.num_layers == TINY.layers
     assert tiny.label == "random ESM-2"
     assert guess(tiny, published, 3).model == "random ESM-2"
-
-
-def test_a_published_name_takes_the_whole_path_by_name(tmp_path, monkeypatch, published):
-    """ESM-2 8M's own shape with random weights, found, loaded and asked by name."""
-    monkeypatch.setenv("ONE_RECEPTOR_MODELS", str(tmp_path))
-    card = model_card("esm2-8m")
-    save_published(card, tmp_path / card.file)
-    model = load("esm2-8m")
-    assert model.parameters == card.parameters
-    assert (tmp_path / card.file).stat().st_size == pytest.approx(card.size_bytes, rel=0.05)
-    assert guess(model, published, 110).probabilities.sum() == pytest.approx(1)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.999])
@@ -206,6 +196,14 @@ def server(tiny_file):
         server.shutdown()
 
 
+@pytest.fixture
+def gone():
+    """The number of a process that is no more."""
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process.pid
+
+
 def fetch(server, folder, **options):
     url = f"http://127.0.0.1:{server.server_port}/"
     return download_steps(TINY, folder / TINY.file, base_url=url, timeout=5.0, **options)
@@ -228,6 +226,50 @@ def test_a_download_arrives_whole_with_progress(server, tmp_path, tiny_file, pub
     assert guess(model, published, 9).probabilities == pytest.approx(
         guess(tiny, published, 9).probabilities
     )
+
+
+def test_a_published_name_takes_the_whole_path_by_name(
+    server, tmp_path, monkeypatch, published, capsys, gone
+):
+    """ESM-2 8M's own shape, random weights: a killed download, the command, load, guess."""
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    monkeypatch.setenv("ONE_RECEPTOR_MODELS", str(folder))
+    monkeypatch.setattr(download, "_PIECE", 1 << 20)
+    card = model_card("esm2-8m")
+    save_published(card, tmp_path / "published.pt")
+    server.body = (tmp_path / "published.pt").read_bytes()
+    assert len(server.body) == pytest.approx(card.size_bytes, rel=0.05)
+    (folder / f"{card.file}.{gone}-0.part").write_bytes(server.body[:12_300_000])
+    command = ["download", "esm2-8m", "--base-url", f"http://127.0.0.1:{server.server_port}/"]
+    assert main(command) == 0
+    said = capsys.readouterr().err
+    assert f"ESM-2 8M: about 30 MB to {folder / card.file}" in said
+    assert "Going on after 12.3 MB that a killed download left" in said
+    assert os.listdir(folder) == [card.file]
+    assert main(command) == 0
+    assert "already here" in capsys.readouterr().err
+    model = load("esm2-8m")
+    assert model.parameters == card.parameters
+    assert guess(model, published, 110).probabilities.sum() == pytest.approx(1)
+
+
+def test_ctrl_c_during_the_command_leaves_nothing(server, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("ONE_RECEPTOR_MODELS", str(tmp_path))
+    real, seen = download._write, []
+
+    def interrupted(reply, part, done):
+        for written in real(reply, part, done):
+            seen.append(part.is_file())
+            yield written
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(download, "_write", interrupted)
+    url = f"http://127.0.0.1:{server.server_port}/"
+    assert main(["download", "esm2-8m", "--base-url", url]) == 1
+    assert capsys.readouterr().err.endswith("Stopped.\n")
+    assert seen == [True]
+    assert os.listdir(tmp_path) == []
 
 
 @pytest.mark.parametrize(("behave", "second"), [("drops once", True), ("ignores ranges", True)])
@@ -305,14 +347,6 @@ def test_the_offline_switch(server, tmp_path):
     with pytest.raises(WeightsError, match="ONE_RECEPTOR_OFFLINE is set"):
         list(fetch(server, tmp_path, offline=True))
     assert server.asked == []
-
-
-@pytest.fixture
-def gone():
-    """The number of a process that is no more."""
-    process = subprocess.Popen([sys.executable, "-c", ""])
-    process.wait()
-    return process.pid
 
 
 def test_what_a_killed_download_left_is_gone_on_with_a_living_ones_part_is_not_touched(
