@@ -9,6 +9,7 @@ from pages.parts.frame import open_page
 from pages.parts.training.controls import say_what_happened, start_bar, steering
 from pages.parts.training.explained import explained
 from pages.parts.training.files import take_away
+from pages.parts.training.own_string import own_string
 from pages.parts.training.runs import runs_table
 from pages.parts.training.scene import choose_run, say_what_is_missing, scene_of
 from pages.parts.training.stage import stage
@@ -46,12 +47,14 @@ stage(supervisor, run_id, scene, following=following)
 
 section = st.segmented_control(
     "More",
-    ["What you see", "Runs", "Take away"],
+    ["Your own string", "What you see", "Runs", "Take away"],
     key="r_more",
     bind="query-params",
     label_visibility="collapsed",
 )
-if section == "What you see" and scene is not None:
+if section == "Your own string" and scene is not None:
+    own_string(supervisor, scene)
+elif section == "What you see" and scene is not None:
     explained(scene)
 elif section == "Runs":
     runs_table(supervisor)

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import time
+from concurrent.futures import Future
 from dataclasses import replace
 
 import pytest
@@ -241,6 +242,20 @@ def test_every_section_opens(open_page, db, section):
     for run in ("recorded", "latest"):
         app = open_page("training", run=run, r_more=section)
         assert not app.exception
+
+
+def test_a_visitors_own_string_is_reversed_by_saved_weights_named_by_their_step(
+    open_page, monkeypatch
+):
+    answer = Future()
+    answer.set_result(Sampled(2999, "CASSLGQ", "QGLSSAC", "QGLSSAC"))
+    monkeypatch.setattr("core.runs.asking.Asking.ask", lambda *_: answer)
+    address = {"run": "recorded", "r_more": "Your own string"}
+    app = open_page("training", **address, r_try="casslgq")
+    assert "**CASSLGQ** by the weights saved at **step 2,999**" in words(app)
+    assert "asked for QGLSSAC: 7 of 7 letters in place" in alts(app)
+    app = open_page("training", **address, r_try="CASSLGQB")
+    assert any("B" in error.value for error in app.error)
 
 
 def test_it_says_openly_that_length_13_is_trained(open_page):

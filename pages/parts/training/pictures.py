@@ -105,19 +105,24 @@ def _exact_words(scene: Scene, step: int) -> str:
 def letters(scene: Scene, step: int, alive: bool) -> None:
     """What the model made of the watched string at a few steps, letter by letter."""
     samples = [sample for sample in scene.view.samples if sample.step <= step]
-    chosen = _spread(samples)
     expected = samples[-1].expected if samples else scene.watch.string[::-1]
     st.caption(
         f"**{scene.watch.string}** read backwards: {_in_place(samples)}✓ green: right, ✗ red: wrong"
     )
-    film = letter_film(
+    film(samples, expected, "letters", alive)
+
+
+def film(samples: list[Sampled], expected: str, key: str, alive: bool) -> None:
+    """A row of letters for a few of the samples, right ones green, wrong ones red."""
+    chosen = _spread(samples)
+    chart = letter_film(
         [sample.step for sample in chosen],
         [sample.decoded for sample in chosen],
         expected,
         samples=FILM_ROWS,
         ink=INK.get(st.context.theme.type or "light", INK["light"]),
     )
-    _draw(film, "letters", alive)
+    _draw(chart, key, alive)
 
 
 def _in_place(samples: list[Sampled]) -> str:
@@ -187,7 +192,8 @@ def _choose_head(snapshot: Snapshot) -> tuple[int, int] | None:
 def _draw(chart: LiveChart, key: str, alive: bool) -> None:
     # The browser builds a chart anew when its alt text changes, so while a chart moves the text
     # stands still, and the numbers are in the captions.
-    moving = f"{_WHILE_MOVING[key]}, while it is being trained; the newest numbers are beside it."
-    alt = moving if alive else chart.alt
+    alt = chart.alt
+    if alive:
+        alt = f"{_WHILE_MOVING[key]}, while it is being trained; the newest numbers are beside it."
     # An Arrow table, because that is what is sent: by way of pandas a tick costs twice as much.
     st.vega_lite_chart(pa.table(chart.columns), chart.spec, key=f"live_{key}", alt=alt)
