@@ -12,12 +12,15 @@ _SYMBOLS = ("circle", "square", "diamond", "star", "cross")
 SMALLEST_SHARE = 1e-12
 
 
-def fading(lengths: Sequence[int], shares: Mapping[str, Mapping[int, float]]) -> go.Figure:
+def fading(
+    lengths: Sequence[int], shares: Mapping[str, Mapping[int, float]], marked: int
+) -> go.Figure:
     """First letter's share of all influence on the last output, one line per network.
 
     Length -> share (0 to 1) for every network; the dashed line, over `lengths`, is an equal
-    share for every letter, 1 / length.
+    share for every letter, 1 / length. An upright line stands at the length `marked`.
     """
+    upright = _dashed("", [marked, marked], [SMALLEST_SHARE, 1.0]) | {"showlegend": False}
     equal = _dashed("An equal share, 1 / length", lengths, [1 / length for length in lengths])
     lines = [
         {
@@ -40,7 +43,7 @@ def fading(lengths: Sequence[int], shares: Mapping[str, Mapping[int, float]]) ->
         yaxis=_log(2) | {"title": {"text": "Share of the first letter"}},
         legend=_legend(1.02),
     )
-    return draw([equal, *lines], layout)
+    return draw([equal, *lines, upright], layout)
 
 
 def cost(

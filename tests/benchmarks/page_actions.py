@@ -11,11 +11,15 @@ MAIN = '[data-testid="stMain"]'
 
 @dataclass(frozen=True)
 class Touch:
-    """One change: a CSS selector to click, or to press `key` on; the picture to watch."""
+    """One change: a CSS selector to click, or to press `key` on; the picture to watch.
+
+    `by_mouse` clicks where the target is drawn, for marks under a figure's own layers.
+    """
 
     target: str
     picture: str
     key: str = ""
+    by_mouse: bool = False
 
 
 @dataclass(frozen=True)
@@ -48,7 +52,7 @@ def switch(key: str, picture: str) -> tuple[Touch, ...]:
 
 
 _TOY, _FULL, _TRAPS = "/toy_model?seq={seq}", "/full_transformer?seq={seq}", "/traps?seq={seq}"
-_MAPS, _ROW = ".st-key-toy_maps", ".st-key-toy_row"
+_MAPS, _ROW, _DRAWING = ".st-key-toy_maps", ".st-key-toy_row", ".st-key-f_drawing"
 
 ACTIONS = (
     Action("toy", "residue", _TOY, buttons("t_r", (5, 9, 3, 12, 7), _ROW)),
@@ -61,17 +65,54 @@ ACTIONS = (
         f"{_TOY}&t_c6=true",
         (Touch(".st-key-toy_redraw button", ".st-key-toy_draw"),),
     ),
+    Action(
+        "full",
+        "box",
+        "/full_transformer?f_flow=true",
+        tuple(
+            Touch(f"{_DRAWING} .bars .point:nth-child({n})", ".st-key-f_flow_map", by_mouse=True)
+            for n in (13, 6, 17, 11)
+        ),
+    ),
+    Action("full", "family", _FULL, buttons("f_family", (2, 3, 1), _DRAWING)),
+    Action("full", "norms", _FULL, buttons("f_ln", (2, 1), _DRAWING)),
     Action("full", "chapter", _FULL, buttons("f_part", (2, 1), MAIN)),
-    Action("full", "family", _FULL, buttons("f_family", (2, 3, 1), ".st-key-f_drawing")),
-    Action("full", "depth", f"{_FULL}&f_part=Depth", slides("f_depth", MAIN)),
+    Action("full", "width of positions", _FULL, slides("f_pd", ".st-key-f_table")),
+    Action(
+        "full",
+        "mask",
+        f"{_FULL}&f_part=Masks",
+        buttons("f_drawn_for", (1, 2), ".st-key-f_mask_Both"),
+    ),
+    Action("full", "layers", f"{_FULL}&f_part=Weights", slides("f_n", ".st-key-f_treemap")),
+    Action("full", "depth", f"{_FULL}&f_part=Depth", slides("f_depth", ".st-key-f_stream")),
+    Action(
+        "full",
+        "head",
+        f"{_FULL}&f_part=Cross-attention",
+        buttons("f_head", (2, 3, 4, 1), ".st-key-f_untrained"),
+    ),
+    # The recorded run reads at most 16 letters.
     Action(
         "full",
         "decoding step",
-        f"{_FULL}&f_part=Decoding&f_beam=3",
+        "/full_transformer?f_part=Decoding&f_beam=3",
         slides("f_step", ".st-key-f_candidates"),
     ),
     Action("traps", "experiment", _TRAPS, buttons("x", (2, 1), MAIN)),
+    Action(
+        "traps",
+        "hidden residue",
+        f"{_TRAPS}&x_model=TRB-mini",
+        buttons("x_hide", (4, 9, 6), ".st-key-traps_importance"),
+    ),
     Action("traps", "mask", f"{_TRAPS}&x=Order", switch("x_causal", ".st-key-traps_order")),
+    Action(
+        "traps",
+        "shuffle",
+        f"{_TRAPS}&x=Order",
+        (Touch(".st-key-x_seed [data-testid=stNumberInputStepUp]", ".st-key-traps_order"),),
+    ),
     Action(
         "traps", "length", f"{_TRAPS}&x=Forgetting", slides("x_length", ".st-key-traps_forgetting")
     ),

@@ -152,6 +152,9 @@ def timed(page: Page, frames: Frames, touch: Touch) -> dict[str, float]:
     target = page.locator(touch.target).first
     if touch.key:
         target.press(touch.key)
+    elif touch.by_mouse:
+        box = target.bounding_box()
+        page.mouse.click(box["x"] + 8, box["y"] + box["height"] / 2)
     else:
         target.evaluate("(button) => button.click()")
     drawn = page.evaluate("window.__drawn")

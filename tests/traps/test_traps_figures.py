@@ -17,7 +17,7 @@ FIGURES = {
     "heads": lambda: head_agreement(("a", "b"), TWO),
     "shuffle": lambda: shuffle_differences(("C1", "A2"), np.eye(2), np.eye(2)),
     "weights": lambda: weight_shares(["a"], {"Attention": [1], "Feed-forward": [3]}),
-    "fading": lambda: fading([2, 200], {"RNN": {2: 0.3, 200: 1e-70}}),
+    "fading": lambda: fading([2, 200], {"RNN": {2: 0.3, 200: 1e-70}}, 2),
     "cost": lambda: cost([10, 20], [0.001, 0.004], [1.0, 4.0], [10.0], [0.001]),
     "home": lambda: sequence_tiles("CASS", residue_vectors("CASS")),
 }
@@ -70,10 +70,11 @@ def test_shares_of_weights_add_up_to_a_hundred():
 
 
 def test_shares_too_small_to_draw_keep_their_true_value_for_the_pointer():
-    figure = fading([2, 200], {"RNN": {2: 0.3, 200: 1e-70}})
+    figure = fading([2, 200], {"RNN": {2: 0.3, 200: 1e-70}}, 2)
     assert list(figure.data[1].y) == [0.3, SMALLEST_SHARE]
     assert list(figure.data[1].customdata) == [0.3, 1e-70]
     assert list(figure.data[0].y) == [0.5, 0.005]
+    assert list(figure.data[2].x) == [2, 2]
 
 
 def test_cost_is_drawn_in_milliseconds_beside_its_quadratic():

@@ -96,7 +96,7 @@ def _faded(
         st.markdown(learnt)
         shares["Attention, trained to reverse"], words = trained, f"{words} {learnt}"
     show_figure(
-        fading(lengths, shares),
+        fading(lengths, shares, length),
         key="traps_forgetting",
         alt=f"Share of the first letter against length, {lengths[0]} to {lengths[-1]}. {words}",
         table=lambda: pd.DataFrame(
