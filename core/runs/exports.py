@@ -6,25 +6,32 @@ In: a run and its view. Out: text. Knows nothing of where it is saved.
 import csv
 import io
 import json
+from typing import Any
 
-from core.runs.store import Run
 from core.runs.view import View
 from core.training.recipe import Recipe, Watch
 
 _SCRIPT = '''"""Repeats one training run; prints one JSON object per event.
 
-Run it in the root of the project: python repeat_run.py
+Run it in the root of the project (python repeat_run.py), or tell Python where that is
+(PYTHONPATH=/where/the/project/is python repeat_run.py).
 """
 
-from core.training.engine import train
-from core.training.events import to_json_line
-from core.training.recipe import Recipe, Watch
+import sys
+
+try:
+    from core.training.engine import train
+    from core.training.events import to_json_line
+    from core.training.recipe import Recipe, Watch
+except ModuleNotFoundError as missing:
+    sys.exit(f"There is no {{missing.name}} here. {{__doc__}}")
 
 RECIPE = {recipe}
 WATCH = {watch}
+THREADS = {threads}  # another number rounds differently
 
 if __name__ == "__main__":
-    for event in train(Recipe.from_dict(RECIPE), watch=Watch.from_dict(WATCH)):
+    for event in train(Recipe.from_dict(RECIPE), watch=Watch.from_dict(WATCH), threads=THREADS):
         print(to_json_line(event))
 '''
 
@@ -43,22 +50,19 @@ def metrics_csv(view: View) -> str:
     return out.getvalue()
 
 
-def recipe_json(run: Run) -> str:
-    """Recipe, what was watched, and what it ran on."""
-    values = {
-        "run": run.id,
-        "name": run.name,
-        "state": run.state,
-        "recipe": run.recipe.to_dict(),
-        "watch": run.watch.to_dict(),
-        "ran_on": run.about,
-    }
+def recipe_json(recipe: Recipe, watch: Watch, **besides: Any) -> str:
+    """Recipe, what was watched, and what else is known of the run."""
+    values = {**besides, "recipe": recipe.to_dict(), "watch": watch.to_dict()}
     return json.dumps(values, indent=2, ensure_ascii=False) + "\n"
 
 
-def script(recipe: Recipe, watch: Watch) -> str:
-    """A Python script that runs the same recipe again; the same device gives the same losses."""
-    return _SCRIPT.format(recipe=_pretty(recipe.to_dict()), watch=_pretty(watch.to_dict()))
+def script(recipe: Recipe, watch: Watch, threads: int | None = None) -> str:
+    """A Python script that runs the same recipe again.
+
+    The same device and number of CPU threads (None: what suits the machine) give the same losses.
+    """
+    settings = {"recipe": _pretty(recipe.to_dict()), "watch": _pretty(watch.to_dict())}
+    return _SCRIPT.format(**settings, threads=threads)
 
 
 def _pretty(values: dict[str, object]) -> str:

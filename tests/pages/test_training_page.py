@@ -123,7 +123,7 @@ def test_a_damaged_setting_in_the_address_never_passes_the_limits(open_page, db,
         assert 1 <= run.recipe.steps <= 20_000
 
 
-@pytest.mark.parametrize("value", ["99", "nonsense", "<b>", "", "-1"])
+@pytest.mark.parametrize("value", ["99", "9" * 30, "nonsense", "<b>", "", "-1"])
 def test_a_damaged_run_in_the_address_shows_the_latest_and_says_so(open_page, db, value):
     add(db, name="the only one")
     app = open_page("training", run=value)

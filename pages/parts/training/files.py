@@ -4,8 +4,8 @@ import streamlit as st
 
 from core.figures.training_compare import loss_figure
 from core.runs import exports
-from core.runs.supervisor import CHECKPOINT, Supervisor, checkpoint_folder
-from pages.parts.training.scene import Scene
+from core.runs.supervisor import Supervisor
+from pages.parts.training.scene import Scene, weights_of
 
 
 def take_away(supervisor: Supervisor, scene: Scene) -> None:
@@ -29,21 +29,30 @@ def take_away(supervisor: Supervisor, scene: Scene) -> None:
         )
         _file(
             "Script that repeats it",
-            lambda: exports.script(scene.recipe, scene.watch),
+            lambda: exports.script(scene.recipe, scene.watch, _threads(scene)),
             "repeat_run.py",
             "text/x-python",
         )
-        if scene.run is not None:
-            run = scene.run
-            _file(
-                "Recipe (JSON)",
-                lambda: exports.recipe_json(run),
-                f"{name}.json",
-                "application/json",
-            )
-            file = checkpoint_folder(supervisor.settings, run.id) / CHECKPOINT
-            if file.exists():
-                _file("Checkpoint", file.read_bytes, f"{name}.pt", "application/octet-stream")
+        _file("Recipe (JSON)", lambda: _json(scene), f"{name}.json", "application/json")
+        file = weights_of(supervisor, scene)
+        if file.is_file():
+            _file("Checkpoint", file.read_bytes, f"{name}.pt", "application/octet-stream")
+
+
+def _json(scene: Scene) -> str:
+    run = scene.run
+    return exports.recipe_json(
+        scene.recipe,
+        scene.watch,
+        run=run.id if run else None,
+        name=run.name if run else scene.name,
+        state=scene.state,
+        ran_on=scene.about,
+    )
+
+
+def _threads(scene: Scene) -> int | None:
+    return scene.about.get("threads") if scene.about.get("device") == "cpu" else None
 
 
 def _file(label: str, data: "object", file_name: str, mime: str) -> None:

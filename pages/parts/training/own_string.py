@@ -7,12 +7,11 @@ from pathlib import Path
 import streamlit as st
 
 from core.runs.asking import asking
-from core.runs.supervisor import CHECKPOINT, Supervisor, checkpoint_folder
+from core.runs.supervisor import Supervisor
 from core.training.events import Sampled
 from core.training.recipe import check_watched
-from pages.parts.trained import RECORDED
 from pages.parts.training.pictures import film
-from pages.parts.training.scene import Scene
+from pages.parts.training.scene import Scene, weights_of
 
 _TALK = "_talk_with_weights"
 QUICK, CALM = 0.5, 2.0
@@ -63,7 +62,7 @@ def own_string(supervisor: Supervisor, scene: Scene) -> None:
     except ValueError as problem:
         st.error(str(problem), icon=":material/error:")
         return
-    file = _weights(supervisor, scene)
+    file = weights_of(supervisor, scene)
     talk = st.session_state.get(_TALK)
     if talk is None or talk.about != (file, string):
         talk = st.session_state[_TALK] = _Talk((file, string))
@@ -88,9 +87,3 @@ def _answers(talk: _Talk, save_every: int, *, hurried: bool) -> None:
     newest, string = talk.answers[-1], talk.about[1]
     st.caption(f"**{string}** by the weights saved at **step {newest.step:,}**")
     film(talk.answers, newest.expected, "own", alive=False)
-
-
-def _weights(supervisor: Supervisor, scene: Scene) -> Path:
-    if scene.run is None:
-        return RECORDED
-    return checkpoint_folder(supervisor.settings, scene.run.id) / CHECKPOINT

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,12 @@ import streamlit as st
 from core.runs import history, recorded, store
 from core.runs.curves import smooth, smoothing_for, thin
 from core.runs.run import ACTIVE, WAITING, Run
-from core.runs.supervisor import Supervisor
+from core.runs.supervisor import CHECKPOINT, Supervisor, checkpoint_folder
 from core.runs.view import View, follow, until
 from core.training.events import Snapshot
 from core.training.recipe import Recipe, Watch
 from pages.parts.links import plain
+from pages.parts.trained import RECORDED
 
 REPLAY_SECONDS = 20.0
 MOST_LISTED = 50
@@ -101,6 +103,13 @@ def choose_run(supervisor: Supervisor) -> int | None:
 def scene_of(supervisor: Supervisor, run_id: int | None) -> Scene | None:
     """The scene of this moment; None when the run was deleted meanwhile."""
     return recorded_scene() if run_id is None else _run_scene(supervisor, run_id)
+
+
+def weights_of(supervisor: Supervisor, scene: Scene) -> Path:
+    """The newest saved weights of what is shown; the file may not be there (yet)."""
+    if scene.run is None:
+        return RECORDED
+    return checkpoint_folder(supervisor.settings, scene.run.id) / CHECKPOINT
 
 
 def recorded_scene() -> Scene:

@@ -11,7 +11,7 @@ from pages.parts.training.pictures import letters, loss, maps, small_curves
 from pages.parts.training.recipe_form import taken_away
 from pages.parts.training.scene import Scene, scene_of
 
-QUICK, CALM, IDLE, NEW_FOR = 0.5, 2.0, 5.0, 30.0
+QUICK, BRIEF, CALM, IDLE, NEW_FOR = 0.5, 1.0, 2.0, 5.0, 30.0
 
 
 def stage(
@@ -27,13 +27,17 @@ def stage(
         return
     every = _redraw_every(scene) if following else None
     st.fragment(_act, run_every=every)(supervisor, run_id, every, _buttons_for(scene))
-    if following and not (scene.run and scene.moving):
-        st.fragment(_notice, run_every=IDLE)(supervisor, run_id, scene.state)
+    if following and (every is None or scene.run is None):
+        glance = BRIEF if scene.moving else IDLE
+        st.fragment(_notice, run_every=glance)(supervisor, run_id, scene.state)
 
 
 def _redraw_every(scene: Scene) -> float | None:
-    """Seconds between two redraws: often while everything is new, then rarely, never at the end."""
-    if not scene.moving:
+    """Seconds between two redraws: often while everything is new, then rarely.
+
+    None at the end, and while the run is paused: what stands still can be zoomed and scrubbed.
+    """
+    if not scene.moving or scene.state == "paused":
         return None
     return QUICK if scene.run is None or scene.age < NEW_FOR else CALM
 
@@ -66,6 +70,7 @@ def _act(supervisor: Supervisor, run_id: int | None, every: float | None, button
 
 def _notice(supervisor: Supervisor, run_id: int | None, state: str) -> None:
     """Draw the page anew when the run shown goes on, or when another one is the latest now."""
+    supervisor.look(keep_warm=False)
     with supervisor.reading() as db:
         latest = store.latest_id(db)
         run = None if run_id is None else store.get(db, run_id)
