@@ -61,6 +61,7 @@ def build_parser() -> argparse.ArgumentParser:
     many = sub.add_parser("scan-many", help="scan every receptor of a file, resumable")
     many.add_argument("source", help="FASTA, AIRR, VDJdb, 10x, or columns v, cdr3, j or sequence")
     many.add_argument("target", help="TSV to write; what it holds already is kept")
+    many.add_argument("--species", default="human", help="of rows that name none (default human)")
     many.add_argument("--complete", action="store_true", help="add missing C104 or F118, noted")
     many.add_argument("--cdr3-only", action="store_true", help="hide the CDR3's residues alone")
     many.add_argument(

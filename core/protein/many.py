@@ -20,6 +20,7 @@ from core.protein.limits import limits
 from core.protein.model import LanguageModel
 from core.protein.readout import p_true, pseudo_perplexity
 from core.protein.receptors import Receptor
+from core.protein.rows import PLAIN, Reading
 from core.protein.scan import scan_chains
 from core.protein.stream import stream_receptors
 
@@ -50,7 +51,7 @@ def scan_many(
     source: Path,
     target: Path,
     *,
-    complete: bool = False,
+    how: Reading = PLAIN,
     cdr3_only: bool = False,
     precision: str = "float32",
     block: int = BLOCK,
@@ -63,7 +64,7 @@ def scan_many(
     without one are scanned whole). `precision` is one of model.PRECISIONS. `threads` chains are
     scanned at once. Raises ReceptorError when `target` belongs to another file, model or choice.
     """
-    receptors = stream_receptors(source, complete=complete)
+    receptors = stream_receptors(source, how)
     settings = (model.name, "cdr3" if cdr3_only else "all", precision)
     done, failed = _resume(target, receptors, settings)
     resumed = done
@@ -169,7 +170,8 @@ def _resume(
         for row in rows:
             receptor = next(receptors, None)
             mine = receptor and [str(receptor.number), _one_line(receptor.name), *settings]
-            if row[:5] != mine:
+            chain = receptor.chain.sequence if receptor and receptor.chain else ""
+            if row[:5] != mine or (not row[-1] and row[COLUMNS.index("chain")] != chain):
                 raise ReceptorError(
                     f"{target} holds the results of another file, model or choice (its row: "
                     f"{', '.join(row[:5])}): choose another name or delete it."

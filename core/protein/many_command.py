@@ -14,6 +14,7 @@ from core.protein.genes import ReceptorError
 from core.protein.many import ManyProgress, scan_many
 from core.protein.model import LanguageModel
 from core.protein.precision import check_bf16
+from core.protein.rows import Reading
 from core.protein.stream import stream_receptors
 from core.settings import read_settings
 
@@ -24,17 +25,18 @@ def scan_many_command(options: argparse.Namespace) -> int:
     if not source.is_file():
         raise BadInput(f"There is no file {source}.")
     check_target(options.target)
+    how = _reading(options)
     model = model_from(options)
     started, step = time.monotonic(), ManyProgress(0, 0, 0)
     try:
         with _one_torch_thread_each() as threads:
             if options.precision == "bf16":
-                _say_what_bf16_changes(model, source, options.complete)
+                _say_what_bf16_changes(model, source, how)
             for step in scan_many(
                 model,
                 source,
                 target,
-                complete=options.complete,
+                how=how,
                 cdr3_only=options.cdr3_only,
                 precision=options.precision,
                 threads=threads,
@@ -51,9 +53,16 @@ def scan_many_command(options: argparse.Namespace) -> int:
     return 0
 
 
-def _say_what_bf16_changes(model: LanguageModel, source: Path, complete: bool) -> None:
+def _reading(options: argparse.Namespace) -> Reading:
+    try:
+        return Reading(options.complete, options.species)
+    except ReceptorError as problem:
+        raise BadInput(str(problem)) from problem
+
+
+def _say_what_bf16_changes(model: LanguageModel, source: Path, how: Reading) -> None:
     """Measured on the file's first usable receptor, before the rest is scanned."""
-    receptors = stream_receptors(source, complete=complete)
+    receptors = stream_receptors(source, how)
     first = next((r for r in receptors if r.chain is not None), None)
     if first is None or first.chain is None:
         return

@@ -96,6 +96,7 @@ def test_what_trb_mini_cannot_know_is_said(tmp_path, capsys):
         ("scan", "--chain", "ACD", "--v", "TRBV19"),
         ("scan", "--species", "rat", "--v", "TRBV19", "--cdr3", "CASSF", "--j", "TRBJ2-7"),
         ("scan-many", "no such file", "out.tsv"),
+        ("scan-many", __file__, "out.tsv", "--species", "rat"),
         ("scan-many", __file__, "/no such folder/out.tsv"),
         ("scan", "--csv", "/no such folder/out.csv"),
         ("scan", "--csv", "/"),
@@ -211,6 +212,9 @@ def test_output_of_another_file_or_model_is_not_touched(source, tmp_path, tiny, 
     source.write_text(MANY.replace("\na\t", "\nz\t"))
     with pytest.raises(ValueError, match="another file, model or choice"):
         list(scan_many(tiny, source, out))
+    source.write_text(MANY.replace("d\tTRBV19*01\tCASSI", "d\tTRBV19*01\tCASSL"))
+    with pytest.raises(ValueError, match="another file, model or choice"):
+        list(scan_many(tiny, source, out))
     assert out.read_bytes() == before
     for mine in ("my notes\n", "my notes, without an end of line", "row\tname\nmine"):
         out.write_text(mine)
@@ -243,5 +247,5 @@ def test_a_file_that_is_none_of_them(tmp_path, tiny):
     with pytest.raises(ValueError, match="names no columns"):
         list(scan_many(tiny, source, tmp_path / "out.tsv"))
     source.write_text("")
-    with pytest.raises(ValueError, match="is empty"):
+    with pytest.raises(ValueError, match="nothing to read"):
         list(scan_many(tiny, source, tmp_path / "out.tsv"))

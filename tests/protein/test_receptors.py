@@ -6,6 +6,7 @@ import pytest
 
 from core.protein.genes import ReceptorError
 from core.protein.receptors import MAX_RECEPTORS, read_receptors
+from core.protein.rows import PLAIN
 from core.protein.stream import stream_receptors
 
 CDR3 = "CASSIRSSYEQYF"
@@ -148,13 +149,29 @@ def _packed(path, text):
 def test_every_way_to_store_a_table_gives_the_same_receptors(tmp_path, write):
     text = f"v\tcdr3\tj\n\nTRBV19\t{CDR3}\tTRBJ2-7\n\t\t\nTRBV99\t{CDR3}\tTRBJ2-7"
     write(tmp_path / "file", text)
-    assert list(stream_receptors(tmp_path / "file")) == list(read_receptors(text).receptors)
+    assert list(stream_receptors(tmp_path / "file", PLAIN)) == list(read_receptors(text).receptors)
+
+
+def test_a_species_for_rows_that_name_none():
+    text = f"v\tcdr3\tj\tspecies\nTRBV19\t{CDR3}\tTRBJ2-7\t\nTRBV19\t{CDR3}\tTRBJ2-7\thuman"
+    mouse, human = read_receptors(text, species="mouse").receptors
+    assert mouse.chain.species == "musmusculus"
+    assert human.chain.species == "homosapiens"
+    assert mouse.chain.sequence != human.chain.sequence[-len(mouse.chain) :]
+    with pytest.raises(ReceptorError, match="only human and mouse"):
+        read_receptors(text, species="rat")
+
+
+def test_one_bad_line_among_triples_keeps_its_own_error():
+    good, bad = read_receptors(f"TRBV19 {CDR3} TRBJ2-7\nrubbish\n").receptors
+    assert good.chain.cdr3_sequence == CDR3
+    assert bad.error == "This line is not V gene, CDR3, J gene."
 
 
 def test_a_spreadsheet_is_named_as_one(tmp_path):
     (tmp_path / "book.xlsx").write_bytes(b"PK\x03\x04...")
     with pytest.raises(ReceptorError, match="save it as CSV or TSV"):
-        next(stream_receptors(tmp_path / "book.xlsx"))
+        next(stream_receptors(tmp_path / "book.xlsx", PLAIN))
 
 
 @pytest.mark.parametrize(
