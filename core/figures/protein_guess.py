@@ -1,4 +1,4 @@
-"""One hidden residue: 20 probability bars, and the same bars of two guesses side by side.
+"""One hidden residue as 20 probability bars, and p(true) of a stretch from several sources.
 
 In: letters, probabilities, the true letter. Out: a Plotly figure. Knows no model.
 """
@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
 
-from core.figures.palette import BLUE, GREY, ORANGE, VERMILION, finish
+from core.figures.palette import BLUE, GREY, ORANGE, VERMILION, base_layout, draw, finish
 
 
 def probability_bars(
@@ -30,59 +30,40 @@ def probability_bars(
     names = [letters[i] for i in order]
     values = [float(probabilities[i]) for i in order]
     true = [name == true_letter for name in names]
-    figure = go.Figure(
-        go.Bar(
-            y=names,
-            x=values,
-            orientation="h",
-            marker={
-                "color": [VERMILION if t else BLUE for t in true],
-                "pattern": {"shape": ["/" if t else "" for t in true], "fgcolor": "white"},
-                "line": {"color": VERMILION, "width": [2 if t else 0 for t in true]},
-            },
-            showlegend=False,
-            hovertemplate="%{y}: p = %{x:.4f}<extra></extra>",
-        )
-    )
-    largest = max(values)
+    bars = {
+        "type": "bar",
+        "y": names,
+        "x": values,
+        "orientation": "h",
+        "marker": {
+            "color": [VERMILION if t else BLUE for t in true],
+            "pattern": {"shape": ["/" if t else "" for t in true], "fgcolor": "white"},
+            "line": {"color": VERMILION, "width": [2 if t else 0 for t in true]},
+        },
+        "showlegend": False,
+        "hovertemplate": "%{y}: p = %{x:.4f}<extra></extra>",
+    }
+    drawn, largest = [bars], max(values)
     if reference is not None:
-        figure.add_trace(_diamonds(reference[0], names, [float(reference[1][i]) for i in order]))
+        drawn.append(_diamonds(reference[0], names, [float(reference[1][i]) for i in order]))
         largest = max(largest, float(reference[1].max()))
-    figure.update_xaxes(title="probability", range=[0, largest * 1.04], nticks=6)
-    figure.update_yaxes(
-        type="category",
-        tickvals=names,
-        ticktext=[_tick(n, v, true_letter, voted) for n, v in zip(names, values, strict=True)],
-        tickfont={"size": 13},
-        autorange="reversed",
-        showgrid=False,
+    ticks = [_tick(n, v, true_letter, voted) for n, v in zip(names, values, strict=True)]
+    letters_down = {
+        "type": "category",
+        "tickvals": names,
+        "ticktext": ticks,
+        "tickfont": {"size": 13},
+        "autorange": "reversed",
+        "showgrid": False,
+    }
+    layout = base_layout(
+        height=410 if reference is None else 430,
+        xaxis={"title": {"text": "probability"}, "range": [0, largest * 1.04], "nticks": 6},
+        yaxis=letters_down,
+        bargap=0.25,
+        legend={"orientation": "h", "y": 1.08, "x": 0},
     )
-    figure.update_layout(bargap=0.25, legend={"orientation": "h", "y": 1.08, "x": 0})
-    return finish(figure, height=410 if reference is None else 430)
-
-
-def two_guesses(
-    letters: Sequence[str],
-    first: Float[np.ndarray, " V"],
-    second: Float[np.ndarray, " V"],
-    names: tuple[str, str],
-    *,
-    height: int = 320,
-) -> go.Figure:
-    """Two distributions over the same letters, in the letters' own order."""
-    figure = go.Figure()
-    styles = ((BLUE, ""), (ORANGE, "x"))
-    for name, values, (colour, pattern) in zip(names, (first, second), styles, strict=True):
-        figure.add_bar(
-            x=list(letters),
-            y=values,
-            name=name,
-            marker={"color": colour, "pattern": {"shape": pattern}},
-            hovertemplate=f"%{{x}}: p = %{{y:.4f}}<extra>{_plain(name)}</extra>",
-        )
-    figure.update_layout(barmode="group", legend={"orientation": "h", "y": 1.12})
-    figure.update_yaxes(title="probability", rangemode="tozero", nticks=5)
-    return finish(figure, height=height)
+    return draw(drawn, layout)
 
 
 def yardstick(
@@ -117,16 +98,17 @@ def yardstick(
     return finish(figure, height=380)
 
 
-def _diamonds(name: str, letters: list[str], values: list[float]) -> go.Scatter:
-    return go.Scatter(
-        y=letters,
-        x=values,
-        name=name,
-        mode="markers",
-        marker={"symbol": "diamond", "size": 10, "color": ORANGE, "line": {"width": 1}},
-        hovertemplate="%{y}: p = %{x:.4f}<extra>" + _plain(name) + "</extra>",
-        showlegend=True,
-    )
+def _diamonds(name: str, letters: list[str], values: list[float]) -> dict[str, object]:
+    return {
+        "type": "scatter",
+        "y": letters,
+        "x": values,
+        "name": name,
+        "mode": "markers",
+        "marker": {"symbol": "diamond", "size": 10, "color": ORANGE, "line": {"width": 1}},
+        "hovertemplate": "%{y}: p = %{x:.4f}<extra>" + _plain(name) + "</extra>",
+        "showlegend": True,
+    }
 
 
 def _tick(name: str, value: float, true_letter: str | None, voted: str | None) -> str:

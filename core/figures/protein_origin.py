@@ -30,7 +30,7 @@ def origin_plot(
             name=name,
             mode="markers+text",
             text=[label if len(values) <= 16 else "" for label in labels],
-            textposition="middle right",
+            textposition="top center",
             customdata=list(labels),
             marker={"color": colour, "symbol": symbol, "size": 11, "line": {"width": 1}},
             hovertemplate="%{customdata}: p = %{y:.3f}<extra></extra>",

@@ -10,7 +10,8 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
 
-from core.figures.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, finish
+from core.figures import palette
+from core.figures.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION
 
 Region = tuple[str, int, int]
 # A region keeps its colours whatever else the chain has: band, and cell under a letter. Cells
@@ -23,6 +24,7 @@ _TINTS = {
 }
 _OTHER_TINT = (PURPLE, "#ecd0df")
 _INK = "#10151c"
+MARGIN = {"l": 8, "r": 8, "t": 32, "b": 8}  # room for the bands' names
 
 
 def residue_track(
@@ -41,29 +43,25 @@ def residue_track(
     `hover` holds the name of each residue in every numbering in use. Bars under
     `low_is_marked_below` also carry their letter, so that colour is not the only sign.
     """
-    positions = list(range(1, len(residues) + 1))
     limit = -np.inf if low_is_marked_below is None else low_is_marked_below
     low = [bool(v < limit) for v in values]
-    figure = go.Figure(
-        go.Bar(
-            x=positions,
-            y=values,
-            marker={"color": [VERMILION if flag else BLUE for flag in low], "line": {"width": 0}},
-            text=[letter if flag else "" for letter, flag in zip(residues, low, strict=True)],
-            textposition="outside",
-            textangle=0,
-            textfont={"size": 12},
-            cliponaxis=False,
-            customdata=list(hover),
-            hovertemplate=f"%{{customdata}}<br>{what} %{{y:.4f}}<extra></extra>",
-        )
+    bars = {
+        "type": "bar",
+        "x": list(range(1, len(residues) + 1)),
+        "y": values,
+        "marker": {"color": [VERMILION if flag else BLUE for flag in low], "line": {"width": 0}},
+        "text": [letter if flag else "" for letter, flag in zip(residues, low, strict=True)],
+        "textposition": "outside",
+        "textangle": 0,
+        "textfont": {"size": 12},
+        "cliponaxis": False,
+        "customdata": list(hover),
+        "hovertemplate": f"%{{customdata}}<br>{what} %{{y:.4f}}<extra></extra>",
+    }
+    marked = [] if chosen is None else [chosen]
+    return palette.draw(
+        [bars], _along_chain(len(residues), regions, what, marked, height) | {"bargap": 0.15}
     )
-    if chosen is not None:
-        figure.add_vline(x=chosen, line={"color": VERMILION, "dash": "dot", "width": 2})
-    figure.update_xaxes(title="position on the chain", range=[0, len(residues) + 1])
-    figure.update_yaxes(title=what, rangemode="tozero", nticks=5)
-    figure.update_layout(bargap=0.15)
-    return with_bands(finish(figure, height=height), regions)
 
 
 def two_tracks(
@@ -75,25 +73,42 @@ def two_tracks(
     changed: Sequence[int] = (),
 ) -> go.Figure:
     """Two (or three) tracks over one chain as lines; `changed` positions get a dotted line."""
-    figure = go.Figure()
     looks = ((BLUE, "solid", "circle"), (ORANGE, "dash", "diamond"), (GREY, "dot", "square"))
-    for (name, values), (colour, dash, symbol) in zip(series, looks, strict=False):
-        figure.add_scatter(
-            x=list(range(1, len(values) + 1)),
-            y=values,
-            name=name,
-            mode="lines+markers",
-            line={"color": colour, "dash": dash, "width": 1.5},
-            marker={"color": colour, "symbol": symbol, "size": 6},
-            customdata=list(hover),
-            hovertemplate="%{customdata}<br>" + what + " %{y:.4f}<extra></extra>",
-        )
-    for position in changed:
-        figure.add_vline(x=position, line={"color": VERMILION, "dash": "dot", "width": 2})
-    figure.update_layout(legend={"orientation": "h", "y": -0.24, "yanchor": "top"})
-    figure.update_xaxes(title="position on the chain", range=[0, len(series[0][1]) + 1])
-    figure.update_yaxes(title=what, rangemode="tozero", nticks=5)
-    return with_bands(finish(figure, height=360), regions)
+    lines = [
+        {
+            "type": "scatter",
+            "x": list(range(1, len(values) + 1)),
+            "y": values,
+            "name": name,
+            "mode": "lines+markers",
+            "line": {"color": colour, "dash": dash, "width": 1.5},
+            "marker": {"color": colour, "symbol": symbol, "size": 6},
+            "customdata": list(hover),
+            "hovertemplate": "%{customdata}<br>" + what + " %{y:.4f}<extra></extra>",
+        }
+        for (name, values), (colour, dash, symbol) in zip(series, looks, strict=False)
+    ]
+    legend = {"legend": {"orientation": "h", "y": -0.24, "yanchor": "top"}}
+    return palette.draw(
+        lines, _along_chain(len(series[0][1]), regions, what, changed, 360) | legend
+    )
+
+
+def _along_chain(
+    length: int, regions: Sequence[Region], what: str, marked: Sequence[int], height: int
+) -> dict[str, object]:
+    """The layout of a track: bands behind, a dotted line at each marked position."""
+    shapes, names = bands(regions)
+    dotted = {"type": "line", "y0": 0, "y1": 1, "yref": "y domain"}
+    dotted["line"] = {"color": VERMILION, "dash": "dot", "width": 2}
+    return palette.base_layout(
+        height=height,
+        shapes=[*({**dotted, "x0": at, "x1": at} for at in marked), *shapes],
+        annotations=names,
+        xaxis={"title": {"text": "position on the chain"}, "range": [0, length + 1]},
+        yaxis={"title": {"text": what}, "rangemode": "tozero", "nticks": 5},
+        margin=MARGIN,
+    )
 
 
 def chain_strip(
@@ -112,36 +127,36 @@ def chain_strip(
     """
     places = range(1, len(residues) + 1)
     shown = ["?" if hidden and place == chosen else residues[place - 1] for place in places]
-    figure = go.Figure(
-        go.Scatter(
-            x=[(place - 1) % per_row for place in places],
-            y=[-((place - 1) // per_row) for place in places],
-            mode="markers+text",
-            text=[f"<b>{s}</b>" if p == chosen else s for p, s in zip(places, shown, strict=True)],
-            textfont={
-                "size": [18 if place == chosen else 14 for place in places],
-                "color": _INK,
-            },
-            marker={"symbol": "square", "size": 17, "color": "rgba(0,0,0,0)"},
-            customdata=[[name, place] for place, name in zip(places, hover, strict=True)],
-            hovertemplate="%{customdata[0]}<extra></extra>",
-            unselected={"marker": {"opacity": 0}},
-            showlegend=False,
-        )
-    )
-    for row in range(-(-len(residues) // per_row)):
-        number = f"{row * per_row + 1}"
-        figure.add_annotation(x=-0.8, y=-row, text=number, xanchor="right", showarrow=False)
-    figure.update_layout(shapes=_strip_shapes(len(residues), regions, chosen, per_row))
     rows = -(-len(residues) // per_row)
-    figure.update_xaxes(visible=False, range=[-3, min(per_row, len(residues)) + 1.4])
-    figure.update_yaxes(visible=False, range=[-rows + 0.4, 0.6])
-    finish(figure, height=28 * rows + 6)
-    figure.update_layout(margin={"l": 0, "r": 0, "t": 2, "b": 4})
+    letters = {
+        "type": "scatter",
+        "x": [(place - 1) % per_row for place in places],
+        "y": [-((place - 1) // per_row) for place in places],
+        "mode": "markers+text",
+        "text": [f"<b>{s}</b>" if p == chosen else s for p, s in zip(places, shown, strict=True)],
+        "textfont": {"size": [18 if place == chosen else 14 for place in places], "color": _INK},
+        "marker": {"symbol": "square", "size": 17, "color": "rgba(0,0,0,0)"},
+        "customdata": [[name, place] for place, name in zip(places, hover, strict=True)],
+        "hovertemplate": "%{customdata[0]}<extra></extra>",
+        "unselected": {"marker": {"opacity": 0}},
+        "showlegend": False,
+    }
+    numbers = [
+        {"x": -0.8, "y": -i, "text": f"{i * per_row + 1}", "xanchor": "right", "showarrow": False}
+        for i in range(rows)
+    ]
     # The bar of buttons would lie on the letters: it stands upright in a free column instead.
     needless = ["zoom", "pan", "zoomIn", "zoomOut", "resetScale"]
-    figure.update_layout(modebar={"orientation": "v", "remove": needless})
-    return figure
+    layout = palette.base_layout(
+        height=28 * rows + 6,
+        shapes=_strip_shapes(len(residues), regions, chosen, per_row),
+        annotations=numbers,
+        xaxis={"visible": False, "range": [-3, min(per_row, len(residues)) + 1.4]},
+        yaxis={"visible": False, "range": [-rows + 0.4, 0.6]},
+        margin={"l": 0, "r": 0, "t": 2, "b": 4},
+        modebar={"orientation": "v", "remove": needless},
+    )
+    return palette.draw([letters], layout)
 
 
 def _strip_shapes(
@@ -154,7 +169,7 @@ def _strip_shapes(
             begin, end = max(first - 1, row * per_row), min(last, (row + 1) * per_row)
             x0, x1 = begin - row * per_row - 0.5, end - row * per_row - 0.5
             box = {"type": "rect", "x0": x0, "x1": x1, "y0": -row - 0.46, "y1": -row + 0.46}
-            fill = {"fillcolor": _TINTS.get(name, _OTHER_TINT)[1], "line": {"width": 0}}
+            fill = {"fillcolor": _tint(name)[1], "line": {"width": 0}}
             shapes.append({**box, **fill, "layer": "below"})
     if chosen is not None and 1 <= chosen <= length:
         row, column = divmod(chosen - 1, per_row)
@@ -163,23 +178,21 @@ def _strip_shapes(
     return shapes
 
 
-def with_bands(figure: go.Figure, regions: Sequence[Region]) -> go.Figure:
-    """Draw each region as a tinted band with its name above it; returns `figure`."""
-    for name, first, last in regions:
-        figure.add_vrect(
-            x0=first - 0.5,
-            x1=last + 0.5,
-            fillcolor=_TINTS.get(name, _OTHER_TINT)[0],
-            opacity=0.16,
-            layer="below",
-            line_width=0,
-            annotation={
-                "text": name,
-                "xanchor": "left",
-                "yanchor": "bottom",
-                "x": first - 0.5,
-                "font": {"size": 12},
-            },
-        )
-    figure.update_layout(margin={"t": 32})
-    return figure
+def bands(regions: Sequence[Region]) -> tuple[list[dict[str, object]], list[dict[str, object]]]:
+    """Each region as a tinted band (shapes) with its name above it (annotations)."""
+    high = {"yref": "y domain", "y0": 0, "y1": 1}
+    look = {"type": "rect", "opacity": 0.16, "layer": "below", "line": {"width": 0}}
+    shapes = [
+        {**high, **look, "x0": first - 0.5, "x1": last + 0.5, "fillcolor": _tint(name)[0]}
+        for name, first, last in regions
+    ]
+    above = {"y": 1, "yref": "y domain", "xanchor": "left", "yanchor": "bottom"}
+    names = [
+        {**above, "x": first - 0.5, "text": name, "showarrow": False, "font": {"size": 12}}
+        for name, first, _ in regions
+    ]
+    return shapes, names
+
+
+def _tint(region: str) -> tuple[str, str]:
+    return _TINTS.get(region, _OTHER_TINT)

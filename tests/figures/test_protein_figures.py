@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from core.alphabet import AMINO_ACIDS
-from core.figures.protein_guess import probability_bars, two_guesses, yardstick
+from core.figures.protein_guess import probability_bars, yardstick
 from core.figures.protein_letters import letter_path
 from core.figures.protein_logo import letter_heights, sequence_logo
 from core.figures.protein_maps import attention_map, log_odds_map
@@ -58,15 +58,6 @@ def test_a_reference_stands_at_the_right_letters():
     assert diamonds.name == "chance"
     for letter, value in zip(diamonds.y, diamonds.x, strict=True):
         assert value == other[AMINO_ACIDS.index(letter)]
-
-
-def test_two_guesses_keep_the_letters_order_and_differ_in_pattern():
-    p, q = a_distribution(), np.full(20, 0.05)
-    figure = two_guesses(AMINO_ACIDS, p, q, ("a", "<b>"))
-    assert np.allclose(figure.data[0].y, p)
-    assert np.allclose(figure.data[1].y, q)
-    assert figure.data[0].marker.pattern.shape != figure.data[1].marker.pattern.shape
-    assert "&lt;b&gt;" in figure.data[1].hovertemplate
 
 
 def test_track_has_a_bar_per_residue_and_a_band_per_region():
@@ -149,7 +140,8 @@ def test_attention_map_keeps_rows_as_queries():
     weights = np.random.default_rng(5).dirichlet(np.ones(17), 17)
     heat = attention_map(weights, HOVER, REGIONS).data[0]
     assert np.array_equal(heat.z, weights)
-    assert list(heat.customdata[3][11]) == ["A4", "E12"]
+    assert (heat.y[3], heat.x[11]) == ("A4", "E12")
+    assert "from %{y}<br>to %{x}" in heat.hovertemplate
 
 
 def test_yardstick_shades_the_columns_of_the_junction():

@@ -9,7 +9,7 @@ from core.alphabet import AMINO_ACIDS
 from core.figures.protein_guess import probability_bars
 from core.protein.cards import TRB_MINI
 from core.protein.chain import Chain, default_chain
-from core.protein.guess import Guess, guess
+from core.protein.guess import Guess, Guesser, guess
 from core.protein.limits import foreign_warning
 from core.protein.yardstick import yardsticks
 from pages.parts.downloads import show_figure
@@ -48,7 +48,7 @@ def _answer(chain: Chain, model_name: str, position: int) -> None:
     model = guesser(model_name, key="guess")
     if model is None:
         return
-    answer = guess(model, chain, position)
+    answer = _guess(model, chain, model_name, chain.sequence, position)
     vote = st.session_state.get(f"{_BALLOT}_{position}") if st.session_state.get(VOTE) else None
     _sentence(answer, model_name)
     _warn_if_foreign(chain, model_name)
@@ -69,6 +69,12 @@ def _answer(chain: Chain, model_name: str, position: int) -> None:
         table=_bars_table(answer, chance),
         code=words.guess_code(chain, model_name, position),
     )
+
+
+@st.cache_data(max_entries=1000, show_spinner=False)
+def _guess(_model: Guesser, _chain: Chain, model_name: str, letters: str, position: int) -> Guess:
+    """Computed once for all visitors: a vote or a reveal asks again for the same."""
+    return guess(_model, _chain, position)
 
 
 def _warn_if_foreign(chain: Chain, model_name: str) -> None:

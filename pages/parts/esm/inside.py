@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 @st.fragment
 def attention_section(chain: Chain, model: "LanguageModel") -> None:
     """The map of one head, what it does most, and the row of one residue."""
-    from core.protein.embeddings import attention
-
     columns = st.columns(3)
     layer = columns[0].slider(
         "Layer", 1, model.num_layers, model.num_layers, key="e_layer", bind="query-params"
@@ -34,7 +32,7 @@ def attention_section(chain: Chain, model: "LanguageModel") -> None:
             "Looking from residue", 1, len(chain), value=at, key="e_from", bind="query-params"
         )
     )
-    whole = attention(model, chain, layer)[head - 1]
+    whole = _attention(model, chain, model.fingerprint, chain.sequence, layer)[head - 1]
     inside = whole[chain.residue_tokens, chain.residue_tokens]
     habit = _habit(inside)
     st.markdown(
@@ -56,6 +54,16 @@ def attention_section(chain: Chain, model: "LanguageModel") -> None:
         "Attention shows where information went in one head, not which residue matters: the "
         "page “Four traps” tests that."
     )
+
+
+@st.cache_data(max_entries=24, show_spinner=False)
+def _attention(
+    _model: "LanguageModel", _chain: Chain, fingerprint: str, letters: str, layer: int
+) -> np.ndarray:
+    """(h, n_query, n_key) of one layer, computed once: another head is another slice of it."""
+    from core.protein.embeddings import attention
+
+    return attention(_model, _chain, layer)
 
 
 def _row(chain: Chain, row: np.ndarray, position: int, code: str) -> None:
