@@ -1,19 +1,29 @@
 """The toy model: four heads set by hand read one sequence, every number visible and editable."""
 
+import streamlit as st
+
 from pages.parts.controls import sequence_box
 from pages.parts.frame import open_page
 from pages.parts.toy.chapters import bag_of_letters, same_letters, slow_wave, vectors
 from pages.parts.toy.edits import read_edits
 from pages.parts.toy.experiments import against_pytorch, square_root, whole_block
-from pages.parts.toy.maps import maps, story
+from pages.parts.toy.ghost import ghost
+from pages.parts.toy.maps import maps
+from pages.parts.toy.panel import edit_panel
+from pages.parts.toy.row import plane, story
 
-open_page("toy_model", "Click a row of a map: that residue asks, and its row is worked out below.")
+open_page("toy_model", "Click a cell of a map: its row asks, its column answers, worked out below.")
 sequence = sequence_box("Sequence (2 to 60 residues)").sequence
 read_edits()
 vectors(sequence)
 maps(sequence)
-story(sequence)
+who_asks = st.container(key="toy_pick")
+edit_panel(sequence)
+ghost(sequence)
+with st.container(key="toy_story"):
+    story(sequence, who_asks)
 for chapter in (
+    plane,
     same_letters,
     bag_of_letters,
     slow_wave,

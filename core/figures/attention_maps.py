@@ -1,20 +1,22 @@
 """Attention maps side by side on one pair of axes: heads, or before, after and difference.
 
-In: weight matrices and labels. Out: one Plotly figure. One pair of axes for all maps because
-drawing axes, not cells, is what takes the browser its time.
+In: weight matrices and labels. Out: one Plotly figure. One pair of axes for all maps, and no
+axis labels (`toy_words`), because those, not cells, are what takes the browser its time.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import plotly.graph_objects as go
 
 from core.figures.palette import DIVERGING, SEQUENTIAL, base_layout, draw
+from core.figures.toy_words import UNSEEN_AXIS, words, written
 
 GAP = 1
-_ALL_LABELS_UP_TO = 16
-_STILL = {"ticks": "", "automargin": False, "showgrid": False, "zeroline": False}
+_CELLS_UP_TO = 30
+_COLOUR_BAR = {"thickness": 8, "tickformat": "+.0%", "nticks": 4, "outlinewidth": 0, "ticks": ""}
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,38 +30,50 @@ class Strip:
     def width(self) -> int:
         return self.maps * (self.length + GAP) - GAP
 
+    @property
+    def by_cell(self) -> bool:
+        """Whether each cell can be clicked; in a long sequence each row can, as a whole."""
+        return self.length <= _CELLS_UP_TO
+
     def left(self, which: int) -> int:
         """x of the first column of map `which`."""
         return which * (self.length + GAP)
 
-    def at(self, point: int) -> tuple[int, int]:
-        """Which map and which row the clickable bar number `point` belongs to."""
-        return divmod(point, self.length)
+    def at(self, point: int) -> tuple[int, int, int | None]:
+        """Map, row and column of the clickable point number `point`; no column for a row."""
+        if not self.by_cell:
+            return *divmod(point, self.length), None
+        which, cell = divmod(point, self.length**2)
+        return which, *divmod(cell, self.length)
 
 
 def head_maps(
     weights: Sequence[np.ndarray], titles: Sequence[str], labels: Sequence[str]
 ) -> go.Figure:
-    """The maps of all heads, rows queries, columns keys; each row is one clickable bar."""
+    """The maps of some heads, rows queries, columns keys; a cell, or a long row, is clickable.
+
+    The second trace frames the rows: transparent bars, which a style sheet can draw around.
+    """
     strip = Strip(len(weights), len(labels))
     heat = _heat(strip, dict(enumerate(weights)), SEQUENTIAL, 0.0, 1.0)
-    heat |= {"hoverinfo": "skip", "colorbar": _colour_bar(".0%")}
-    return draw(
-        [heat, _clickable_rows(strip, weights, labels)],
-        _layout(strip, titles, labels),
-    )
+    heat |= {"hoverinfo": "skip", "showscale": False}
+    points = _cells(strip, weights, tuple(labels)) if strip.by_cell else _rows(strip, labels)
+    data = [heat, _frames(strip), *_letters(strip, titles, labels), points]
+    return draw(data, _layout(strip) | {"barmode": "overlay", "hoverdistance": -1})
 
 
-def ghost_maps(before: np.ndarray, after: np.ndarray, labels: Sequence[str]) -> go.Figure:
-    """One head before and after an edit, and the difference."""
+def ghost_maps(
+    before: np.ndarray, after: np.ndarray, labels: Sequence[str], head: int
+) -> go.Figure:
+    """Head number `head` before and after an edit, and the difference."""
     strip = Strip(3, len(labels))
     largest = max(float(np.abs(after - before).max()), 1e-9)
     both = _heat(strip, {0: before, 1: after}, SEQUENTIAL, 0.0, 1.0)
     both |= {"showscale": False, "hovertemplate": "%{z:.1%}<extra></extra>"}
     change = _heat(strip, {2: after - before}, DIVERGING, -largest, largest)
-    change |= {"colorbar": _colour_bar("+.0%"), "hovertemplate": "%{z:+.1%}<extra></extra>"}
-    titles = ("Before", "After", "Difference")
-    return draw([both, change], _layout(strip, titles, labels))
+    change |= {"colorbar": _COLOUR_BAR, "hovertemplate": "%{z:+.1%}<extra></extra>"}
+    titles = (f"Head {head} before", "after", "difference")
+    return draw([both, change, *_letters(strip, titles, labels)], _layout(strip))
 
 
 def map_height(length: int) -> int:
@@ -67,18 +81,10 @@ def map_height(length: int) -> int:
     return 52 + max(190, min(14 * length, 480))
 
 
-def row_text(row: np.ndarray, labels: Sequence[str], query: int, shown: int = 5) -> str:
-    """The query and its largest weights, for a hover label."""
-    top = np.argsort(-row, kind="stable")[:shown]
-    return f"{labels[query]} looks at<br>" + "<br>".join(
-        f"{labels[key]}  {row[key]:.1%}" for key in top
-    )
-
-
 def _heat(
     strip: Strip, blocks: dict[int, np.ndarray], colours: str, low: float, high: float
 ) -> dict[str, object]:
-    cells = np.full((strip.length, strip.width), np.nan)
+    cells = np.full((strip.length, strip.width), np.nan, dtype=np.float32)
     for which, block in blocks.items():
         cells[:, strip.left(which) : strip.left(which) + strip.length] = block
     return {
@@ -91,74 +97,81 @@ def _heat(
     }
 
 
-def _colour_bar(numbers: str) -> dict[str, object]:
-    return {"thickness": 8, "tickformat": numbers, "nticks": 4, "outlinewidth": 0, "ticks": ""}
-
-
-def _clickable_rows(
-    strip: Strip, weights: Sequence[np.ndarray], labels: Sequence[str]
-) -> dict[str, object]:
-    # Streamlit reports clicks on bars, never on heat-map cells.
-    rows = range(strip.length)
+def _frames(strip: Strip) -> dict[str, object]:
     return {
         "type": "bar",
         "orientation": "h",
-        "y": [row for _ in weights for row in rows],
-        "x": [strip.length] * (len(weights) * strip.length),
-        "base": [strip.left(which) - 0.5 for which in range(len(weights)) for _ in rows],
+        "y": list(range(strip.length)) * strip.maps,
+        "x": [strip.length] * (strip.maps * strip.length),
+        "base": [strip.left(m) - 0.5 for m in range(strip.maps) for _ in range(strip.length)],
         "width": 1,
         "marker": {"color": "rgba(0,0,0,0)", "line": {"width": 0}},
-        "hovertext": [row_text(block[row], labels, row) for block in weights for row in rows],
-        "hoverinfo": "text",
+        "unselected": {"marker": {"opacity": 1}},
+        "hoverinfo": "skip",
         "showlegend": False,
     }
 
 
-def _ticks(labels: Sequence[str], *, letters_only: bool) -> tuple[list[int], list[str]]:
-    every = 1 if len(labels) <= _ALL_LABELS_UP_TO else 5 if len(labels) <= 30 else 10
-    kept = [i for i in range(len(labels)) if (i + 1) % every == 0]
-    return kept, [labels[i][0] if letters_only and every == 1 else labels[i] for i in kept]
+def _clickable(x: np.ndarray, y: np.ndarray) -> dict[str, object]:
+    # Streamlit reports clicks on points, never on heat-map cells. One point is drawn, unseen;
+    # the browser finds the others all the same, without an element for each.
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": x,
+        "y": y,
+        "marker": {"opacity": 0, "maxdisplayed": 1},
+        "showlegend": False,
+    }
 
 
-def _layout(strip: Strip, titles: Sequence[str], labels: Sequence[str]) -> dict[str, object]:
-    rows, row_labels = _ticks(labels, letters_only=False)
-    columns, column_labels = _ticks(labels, letters_only=True)
-    return base_layout(
-        height=map_height(strip.length),
-        margin={"l": 36, "r": 8, "t": 26, "b": 24},
-        barmode="overlay",
-        yaxis={
-            "range": [strip.length - 0.5, -0.5],
-            "tickvals": rows,
-            "ticktext": row_labels,
-            "tickfont": {"size": 12},
-            "fixedrange": True,
-            **_STILL,
-        },
-        xaxis={
-            "range": [-0.5, strip.width - 0.5],
-            "tickvals": [strip.left(which) + c for which in range(strip.maps) for c in columns],
-            "ticktext": column_labels * strip.maps,
-            "tickangle": 0,
-            "tickfont": {"size": 12},
-            "fixedrange": True,
-            **_STILL,
-        },
-        annotations=[
-            title_above(title, strip.left(which) - 0.5) for which, title in enumerate(titles)
-        ],
+def _cells(
+    strip: Strip, weights: Sequence[np.ndarray], labels: tuple[str, ...]
+) -> dict[str, object]:
+    row, column = np.indices((strip.length, strip.length)).reshape(2, -1)
+    across = [column + strip.left(which) for which in range(strip.maps)]
+    return _clickable(np.concatenate(across), np.tile(row, strip.maps)) | {
+        "text": _pairs(labels) * strip.maps,
+        "customdata": np.concatenate([block.ravel() for block in weights]).astype(np.float32),
+        "hovertemplate": "%{text}: %{customdata:.1%}<extra></extra>",
+    }
+
+
+@lru_cache(maxsize=32)
+def _pairs(labels: tuple[str, ...]) -> list[str]:
+    return [f"{query} asks {key}" for query in labels for key in labels]
+
+
+def _rows(strip: Strip, labels: Sequence[str]) -> dict[str, object]:
+    middles = [strip.left(which) + strip.length / 2 for which in range(strip.maps)]
+    return _clickable(
+        np.repeat(middles, strip.length), np.tile(np.arange(strip.length), strip.maps)
+    ) | {"text": [f"{query} asks" for query in labels] * strip.maps, "hoverinfo": "text"}
+
+
+def _letters(
+    strip: Strip, titles: Sequence[str], labels: Sequence[str]
+) -> tuple[dict[str, object], ...]:
+    kept = written(len(labels))
+    # A whole label fits under a column only where few are written.
+    below = [labels[i] if len(kept) < len(labels) else labels[i][0] for i in kept]
+    lefts = [strip.left(which) for which in range(strip.maps)]
+    return (
+        words([-0.5] * len(kept), kept, [labels[i] for i in kept], "middle left"),
+        words(
+            [left + i for left in lefts for i in kept],
+            [strip.length - 0.5] * (len(kept) * strip.maps),
+            below * strip.maps,
+            "bottom center",
+        ),
+        words([left - 0.5 for left in lefts], [-0.5] * strip.maps, titles, "top right", size=13),
     )
 
 
-def title_above(text: str, x: float) -> dict[str, object]:
-    """A small title whose left edge is at `x`, above the plot."""
-    return {
-        "text": text,
-        "x": x,
-        "y": 1,
-        "yref": "paper",
-        "xanchor": "left",
-        "yanchor": "bottom",
-        "showarrow": False,
-        "font": {"size": 13},
-    }
+def _layout(strip: Strip) -> dict[str, object]:
+    return base_layout(
+        height=map_height(strip.length),
+        margin={"l": 36, "r": 8, "t": 26, "b": 24},
+        yaxis={"range": [strip.length - 0.5, -0.5], **UNSEEN_AXIS},
+        xaxis={"range": [-0.5, strip.width - 0.5], **UNSEEN_AXIS},
+    )

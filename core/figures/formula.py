@@ -11,8 +11,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from core.figures.palette import BLUE, GREY, ORANGE, VERMILION, base_layout, draw
+from core.figures.toy_words import UNSEEN_AXIS, words, written
 
-_ALL_LABELS_UP_TO = 20
 _FILLED = 0.68
 
 
@@ -54,9 +54,9 @@ def row_bars(panels: Sequence[Panel], labels: Sequence[str], key: int) -> go.Fig
             ghosts["y"] += list(np.round(zero + panel.ghost * scale, 5))
             ghosts["text"] += _texts(labels, "untouched", panel.ghost)
         zeros += [(-0.5, zero), (len(labels) - 0.5, zero), (None, None)]
-        notes.append(_note(f"{panel.name}  ({low:.3g} to {high:.3g})", bottom + 0.98))
+        notes.append(f"{panel.name}  ({low:.3g} to {high:.3g})")
     data = [_zero_lines(zeros), _bars(bars)] + ([_ghosts(ghosts)] if ghosts["x"] else [])
-    return draw(data, _layout(labels, len(panels), notes))
+    return draw([*data, *_letters(labels, notes)], _layout(len(labels), len(panels)))
 
 
 def _texts(labels: Sequence[str], name: str, values: np.ndarray) -> list[str]:
@@ -102,38 +102,21 @@ def _zero_lines(points: list[tuple[float | None, float | None]]) -> dict[str, ob
     }
 
 
-def _note(text: str, y: float) -> dict[str, object]:
-    return {
-        "text": text,
-        "x": 0,
-        "xref": "paper",
-        "y": y,
-        "xanchor": "left",
-        "yanchor": "top",
-        "showarrow": False,
-        "font": {"size": 13},
-    }
+def _letters(labels: Sequence[str], notes: Sequence[str]) -> tuple[dict[str, object], ...]:
+    kept = written(len(labels))
+    tops = [bottom + 0.99 for bottom in reversed(range(len(notes)))]
+    return (
+        words([-0.6] * len(notes), tops, notes, "bottom right", size=13),
+        words(kept, [-0.02] * len(kept), [labels[i] for i in kept], "bottom center"),
+    )
 
 
-def _layout(labels: Sequence[str], panels: int, notes: list[dict]) -> dict[str, object]:
-    every = 1 if len(labels) <= _ALL_LABELS_UP_TO else 5
-    kept = [i for i in range(len(labels)) if (i + 1) % every == 0]
+def _layout(length: int, panels: int) -> dict[str, object]:
     return base_layout(
         height=30 + 84 * panels,
         margin={"l": 4, "r": 4, "t": 4, "b": 30},
         barmode="overlay",
         bargap=0.25,
-        xaxis={
-            "range": [-0.6, len(labels) - 0.4],
-            "tickvals": kept,
-            "ticktext": [labels[i] for i in kept],
-            "tickangle": 0 if len(labels) <= 16 or every > 1 else -90,
-            "ticks": "",
-            "fixedrange": True,
-            "automargin": False,
-            "showgrid": False,
-            "zeroline": False,
-        },
-        yaxis={"range": [-0.02, panels], "visible": False, "fixedrange": True},
-        annotations=notes,
+        xaxis={"range": [-0.6, length - 0.4], **UNSEEN_AXIS},
+        yaxis={"range": [-0.02, panels], **UNSEEN_AXIS},
     )

@@ -8,16 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from core.figures.attention_maps import title_above
 from core.figures.palette import BLUE, DIVERGING, GREY, ORANGE, VERMILION, base_layout, draw
+from core.figures.toy_words import UNSEEN_AXIS, words
 
-_STILL = {
-    "ticks": "",
-    "automargin": False,
-    "showgrid": False,
-    "zeroline": False,
-    "fixedrange": True,
-}
 _NUMBERS_UP_TO = 200
 _NAMED_PLACES = 14
 
@@ -36,6 +29,8 @@ def vector_strip(
     for left, block in zip(lefts, blocks, strict=True):
         cells[:, left : left + block.shape[1]] = block
     largest = max(1e-9, float(np.nanmax(np.abs(cells))))
+    # Between two blocks lies a column without a name.
+    names = [name for block in column_labels for name in (*block, "")][:-1]
     heat = {
         "type": "heatmap",
         "z": np.round(cells, 4),
@@ -43,35 +38,27 @@ def vector_strip(
         "zmin": -largest,
         "zmax": largest,
         "showscale": False,
-        "hovertemplate": "%{y} %{x}: %{z:.3f}<extra></extra>",
+        "text": [[f"{row} {name}" for name in names] for row in row_labels],
+        "hovertemplate": "%{text}: %{z:.3f}<extra></extra>",
         "hoverongaps": False,
     }
     if numbers and cells.size <= _NUMBERS_UP_TO:
         heat["texttemplate"] = "%{z:.2f}"
-    layout = base_layout(
-        height=70 + max(26 * len(row_labels), 110),
-        margin={"l": 44, "r": 8, "t": 30, "b": 36},
-        yaxis={
-            "range": [len(row_labels) - 0.5, -0.5],
-            "tickvals": list(range(len(row_labels))),
-            "ticktext": list(row_labels),
-            **_STILL,
-        },
-        xaxis={
-            "range": [-0.5, cells.shape[1] - 0.5],
-            "tickvals": [
-                int(left) + i
-                for left, names in zip(lefts, column_labels, strict=True)
-                for i in range(len(names))
-            ],
-            "ticktext": [name for names in column_labels for name in names],
-            **_STILL,
-        },
-        annotations=[
-            title_above(title, float(left) - 0.5) for left, title in zip(lefts, titles, strict=True)
-        ],
+    height, width = cells.shape
+    letters = (
+        words([-0.5] * height, range(height), row_labels, "middle left"),
+        words(range(width), [height - 0.5] * width, names, "bottom center"),
+        words(
+            [float(left) - 0.5 for left in lefts], [-0.5] * len(lefts), titles, "top right", size=13
+        ),
     )
-    return draw([heat], layout)
+    layout = base_layout(
+        height=70 + max(26 * height, 110),
+        margin={"l": 44, "r": 8, "t": 30, "b": 36},
+        yaxis={"range": [height - 0.5, -0.5], **UNSEEN_AXIS},
+        xaxis={"range": [-0.5, width - 0.5], **UNSEEN_AXIS},
+    )
+    return draw([heat, *letters], layout)
 
 
 def query_key_plane(

@@ -63,8 +63,10 @@ def formula_walk(
 def _projections(steps: AttentionSteps, labels: list[str], query: int, key: int) -> WalkStep:
     return WalkStep(
         "Query and key",
-        rf"q_{{{labels[query]}}} = x_{{{labels[query]}}} W_q = {_row(steps.queries[query])}, \quad "
-        rf"k_{{{labels[key]}}} = x_{{{labels[key]}}} W_k = {_row(steps.keys[key])}",
+        _lines(
+            rf"q_{{{labels[query]}}} &= x_{{{labels[query]}}} W_q = {_row(steps.queries[query])}",
+            rf"k_{{{labels[key]}}} &= x_{{{labels[key]}}} W_k = {_row(steps.keys[key])}",
+        ),
         f"{labels[query]} asks, {labels[key]} answers, each with {steps.keys.shape[1]} numbers.",
     )
 
@@ -124,10 +126,15 @@ def _blend(steps: AttentionSteps, labels: list[str], query: int, shown: int = 2)
     others = f" and {len(rest)} others" if len(rest) else ""
     return WalkStep(
         "Blend",
-        " + ".join(terms) + f" = {_column(steps.blended[query])}",
+        _lines("&" + " + ".join(terms), f"&= {_column(steps.blended[query])}"),
         f"Values of {' and '.join(labels[key] for key in order[:shown])}{others}, "
         "each times its weight, added up.",
     )
+
+
+def _lines(*lines: str) -> str:
+    # A phone is too narrow for one line.
+    return r"\begin{aligned}" + r"\\".join(lines) + r"\end{aligned}"
 
 
 def _row(vector: np.ndarray) -> str:

@@ -25,7 +25,10 @@ def toy(app_url, page):
 def click_middle(page, locator) -> None:
     locator.scroll_into_view_if_needed()
     box = locator.bounding_box()
-    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    click_at(page, box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+
+
+def click_at(page, x: float, y: float) -> None:
     # Plotly takes a click for what it last hovered.
     page.mouse.move(x, y - 1)
     page.mouse.move(x, y)
@@ -33,13 +36,26 @@ def click_middle(page, locator) -> None:
     page.mouse.click(x, y)
 
 
-def test_clicking_a_row_of_a_map_asks_for_it(toy):
+def click_cell(page, figure: str, which: int, row: int, column: int) -> None:
+    frame = page.locator(f".st-key-{figure} .barlayer .point path").nth(which * 13 + row)
+    frame.scroll_into_view_if_needed()
+    box = frame.bounding_box()
+    x = box["x"] + (column + 0.5) * box["width"] / 13
+    click_at(page, x, box["y"] + box["height"] / 2)
+
+
+def test_clicking_a_cell_of_a_map_asks_for_its_row_and_column(toy):
     page = toy()
-    rows = page.locator(".st-key-toy_maps .barlayer .point path")
-    assert rows.count() == 4 * 13
-    click_middle(page, rows.nth(2 * 13 + 9))
+    assert page.locator(".st-key-toy_maps .barlayer .point path").count() == 4 * 13
+    click_cell(page, "toy_maps_3_4", 0, 9, 11)
     page.get_by_role("heading", name="E10 in head 3").wait_for()
-    assert dict(PARAMETER.findall(page.url)) == {"t_h": "3", "t_r": "E10"}
+    page.get_by_text("Query and key. E10 asks, Y12 answers").wait_for()
+    assert dict(PARAMETER.findall(page.url)) == {"t_h": "3", "t_r": "E10", "t_k": "Y12"}
+    # A second click takes Plotly's selection back, and must ask again all the same.
+    page.locator(".st-key-t_r button").nth(0).click()
+    page.get_by_role("heading", name="C1 in head 3").wait_for()
+    click_cell(page, "toy_maps_3_4", 0, 9, 11)
+    page.get_by_role("heading", name="E10 in head 3").wait_for()
 
 
 def test_clicking_a_bar_follows_its_key(toy):
@@ -66,8 +82,9 @@ def test_an_edit_goes_into_the_link_and_the_link_restores_it(toy):
 def test_the_first_picture_needs_no_scrolling(toy):
     page = toy()
     page.set_viewport_size({"width": 1280, "height": 720})
-    box = page.locator(".st-key-toy_maps .js-plotly-plot").bounding_box()
-    assert box["y"] + box["height"] <= 720
+    for figure in page.locator(".st-key-toy_maps .js-plotly-plot").all():
+        box = figure.bounding_box()
+        assert box["y"] + box["height"] <= 720
 
 
 def test_on_a_phone_nothing_is_wider_than_the_screen(toy):
@@ -75,3 +92,10 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(toy):
     page.set_viewport_size({"width": 390, "height": 844})
     page.wait_for_timeout(500)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    for figure in page.locator(".st-key-toy_maps .js-plotly-plot").all():
+        box = figure.bounding_box()
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 390
+    equations = page.locator(".st-key-toy_story .katex-display").all()
+    assert len(equations) == 6
+    assert all(e.evaluate("e => e.scrollWidth <= e.clientWidth") for e in equations)

@@ -4,7 +4,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from core.figures.attention_maps import Strip, ghost_maps, head_maps, row_text
+from core.figures.attention_maps import Strip, ghost_maps, head_maps
 from core.figures.formula import Panel, row_bars
 from core.figures.toy_sqrt import draw_bars, top_weight_histogram
 from core.figures.toy_waves import reach
@@ -18,6 +18,10 @@ NAMES = labels(SEQUENCE)
 WEIGHTS = [step.weights for step in RUN.steps]
 
 
+def texts(figure) -> list[list[str]]:
+    return [list(trace.text) for trace in figure.select_traces({"mode": "text"})]
+
+
 def test_head_maps_hold_every_weight_at_its_place():
     figure = head_maps(WEIGHTS, ["a", "b", "c", "d"], NAMES)
     cells, strip = np.array(figure.data[0].z, dtype=float), Strip(4, 13)
@@ -25,34 +29,54 @@ def test_head_maps_hold_every_weight_at_its_place():
         left = strip.left(which)
         assert np.allclose(cells[:, left : left + 13], block, atol=5e-5)
     assert np.isnan(cells[:, 13]).all()
-    assert [note.text for note in figure.layout.annotations] == ["a", "b", "c", "d"]
+    assert texts(figure)[2] == ["a", "b", "c", "d"]
+    assert texts(figure)[0] == NAMES
+    assert texts(figure)[1] == list(SEQUENCE) * 4
 
 
-def test_a_click_on_a_bar_names_its_map_and_row():
-    bars = head_maps(WEIGHTS, "abcd", NAMES).data[1]
+def test_a_click_on_a_cell_names_its_map_row_and_column():
+    points = head_maps(WEIGHTS, "abcd", NAMES).data[-1]
+    strip = Strip(4, 13)
+    for point in (0, 5, 13, 44, 168, 169, 4 * 169 - 1):
+        which, row, column = strip.at(point)
+        assert points.y[point] == row
+        assert points.x[point] == strip.left(which) + column
+        assert points.text[point] == f"{NAMES[row]} asks {NAMES[column]}"
+        assert points.customdata[point] == pytest.approx(WEIGHTS[which][row, column], rel=1e-6)
+    # One element for all of them: the browser would need long for an element each.
+    assert points.marker.maxdisplayed == 1
+
+
+def test_in_a_long_sequence_a_click_names_a_row():
+    names = labels(SEQUENCE * 3)
+    weights = [step.weights for step in run_toy(SEQUENCE * 3).steps]
+    points = head_maps(weights[:2], "ab", names).data[-1]
+    assert len(points.x) == 2 * 39
+    assert Strip(2, 39).at(44) == (1, 5, None)
+    assert points.y[44] == 5
+    assert Strip(2, 39).left(1) < points.x[44] < Strip(2, 39).width
+
+
+def test_every_row_of_every_map_has_a_frame():
+    frames = head_maps(WEIGHTS, "abcd", NAMES).data[1]
     for point in (0, 5, 13, 44, 51):
-        which, row = Strip(4, 13).at(point)
-        assert bars.y[point] == row
-        assert bars.base[point] == Strip(4, 13).left(which) - 0.5
-        assert bars.hovertext[point].startswith(f"{NAMES[row]} looks at")
-
-
-def test_hover_lists_the_largest_weights_first():
-    assert row_text(WEIGHTS[0][5], NAMES, 5).split("<br>")[1] == "E10  60.5%"
+        which, row = divmod(point, 13)
+        assert frames.y[point] == row
+        assert frames.base[point] == Strip(4, 13).left(which) - 0.5
 
 
 def test_ghost_maps_show_the_difference_symmetrically():
     after = np.full((13, 13), 1 / 13)
-    figure = ghost_maps(WEIGHTS[0], after, NAMES)
+    figure = ghost_maps(WEIGHTS[0], after, NAMES, 1)
     difference = np.array(figure.data[1].z, dtype=float)[:, Strip(3, 13).left(2) :]
     assert np.allclose(difference, after - WEIGHTS[0], atol=5e-5)
     assert figure.data[1].zmax == -figure.data[1].zmin == pytest.approx(abs(difference).max(), 1e-3)
 
 
-def test_long_sequences_get_fewer_ticks():
+def test_long_sequences_get_fewer_letters():
     run = run_toy("CASSIRSSYEQYF" * 4)
     figure = head_maps([s.weights for s in run.steps], "abcd", labels(run.sequence))
-    assert list(figure.layout.yaxis.ticktext)[:2] == ["E10", "S20"]
+    assert texts(figure)[0][:2] == ["E10", "S20"]
 
 
 def test_row_bars_have_a_band_per_step_and_ghosts_only_when_given():
@@ -63,7 +87,9 @@ def test_row_bars_have_a_band_per_step_and_ghosts_only_when_given():
     assert len(ghosts.x) == 13
     assert bars.marker.color[9] == bars.marker.color[13 + 9] != bars.marker.color[8]
     assert bars.hovertext[9] == "E10: one 0.6047"
-    assert len(row_bars([panels[1]], NAMES, 9).data) == 2
+    assert not list(row_bars([panels[1]], NAMES, 9).select_traces({"mode": "markers"}))
+    assert texts(figure)[1] == NAMES
+    assert texts(figure)[0][0].startswith("one  (0 to 0.6")
 
 
 def test_row_bars_are_to_scale_within_their_band():
@@ -128,7 +154,7 @@ def test_draw_bars_and_reach_show_what_they_are_given():
     "figure",
     [
         head_maps(WEIGHTS, "abcd", NAMES),
-        ghost_maps(WEIGHTS[0], WEIGHTS[1], NAMES),
+        ghost_maps(WEIGHTS[0], WEIGHTS[1], NAMES, 1),
         row_bars([Panel("one", WEIGHTS[0][5], WEIGHTS[0][4])], NAMES, 9),
         vector_strip([RUN.vectors], ["x"], NAMES, [["c"] * 8]),
         query_key_plane(RUN.steps[0].queries[5], RUN.steps[0].keys, WEIGHTS[0][5], NAMES, NAMES[5]),

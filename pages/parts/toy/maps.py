@@ -1,150 +1,185 @@
-"""The toy's first screen: pick a head and a residue, four maps, readings, edits, one row."""
+"""The toy's first screen: four maps, a head and a residue to pick, what each head says."""
 
 import streamlit as st
 
 from core.figures.attention_maps import Strip, head_maps
 from core.figures.palette import VERMILION
+from core.figures.toy_words import written
 from core.toy.heads import HEADS
-from core.toy.jobs import job_test, label, labels, reading
+from core.toy.jobs import JobTest, job_test, label, labels, reading
 from core.toy.model import ToyRun
 from core.toy.slow_wave import limit_sentence
 from core.toy.what_if import UNTOUCHED
 from pages.parts.downloads import show_figure
-from pages.parts.toy.edits import edit_panel
-from pages.parts.toy.row import against_the_ghost, one_row, plane
-from pages.parts.toy.runs import ask, runs, snippet
+from pages.parts.toy import redraw
+from pages.parts.toy.runs import ask, most_decided, runs, snippet
 
-_STORY = "toy_story"
-# Pixels; on a phone the maps keep this width and scroll sideways.
-_NARROWEST_MAP = 170
+# Two figures, so that on a phone one pair of heads stands below the other.
+_PAIRS = ((0, 1), (2, 3))
+_STYLE = """<style>
+.st-key-toy_pick ul {display: grid; gap: 0 1rem; padding: 0; margin: 0; list-style: none;
+  grid-template-columns: repeat(auto-fit, minmax(11rem, 1fr))}
+.st-key-toy_pick li {margin: 0; padding: 0}
+.st-key-toy_story .katex-display {overflow-x: auto; overflow-y: hidden; padding: .15rem 0}
+.st-key-toy_story .katex {white-space: nowrap}
+@media (max-width: 640px) {.st-key-toy_story .katex {font-size: 1.05em}}
+</style>"""
 
 
-def picked(before: ToyRun) -> tuple[int, int]:
-    """Head and query as chosen, counted from 0; at first the most decided row of head 1."""
-    query = st.session_state.get("t_r") or int(before.steps[0].weights.max(axis=1).argmax()) + 1
-    head = st.session_state.get("t_h") or 1
-    return head - 1, min(query, len(before.sequence)) - 1
-
-
-@st.fragment
 def maps(sequence: str) -> None:
-    """The four maps; apart from the story, so that asking for another row does not redraw them."""
+    """The four maps, side by side where there is room."""
+    st.html(_STYLE)
+    with st.container(key="toy_maps"):
+        for column, pair in zip(st.columns(len(_PAIRS)), _PAIRS, strict=True):
+            with column:
+                _pair_of_maps(sequence, pair)
+    st.caption("Dark: 0 % of a row's attention. Yellow: all of it.")
+
+
+@st.fragment(key=redraw.MAPS)
+def _pair_of_maps(sequence: str, pair: tuple[int, ...]) -> None:
     _, after = runs(sequence)
-    names = labels(after.sequence)
-    weights = [step.weights for step in after.steps]
-    titles = [f"{index} {head.name}" for index, head in enumerate(HEADS, 1)]
-    clearest = [int(block.max(axis=1).argmax()) for block in weights]
-    wide = st.grid(len(HEADS), min_column_width=_NARROWEST_MAP, wrap=False)
-    with wide.cell(column_span="all"):
-        show_figure(
-            head_maps(weights, titles, names),
-            key="toy_maps",
-            alt="Attention of four heads; rows ask, columns answer. "
-            + " ".join(
-                f"Head {index}, clearest row: {reading(after.sequence, block, row)}."
-                for index, (block, row) in enumerate(zip(weights, clearest, strict=True), 1)
-            ),
-            table=lambda: _long_table(after),
-            code=snippet(after, "for step in run.steps:\n    print(step.weights.round(3))"),
-            on_select=_clicked_map,
-        )
+    weights = {head: after.steps[head].weights for head in pair}
+    clearest = {head: int(block.max(axis=1).argmax()) for head, block in weights.items()}
+    key = _figure_key(pair)
 
+    def clicked() -> None:
+        _ask_for_click(key, pair, len(sequence))
 
-@st.fragment(key=_STORY)
-def story(sequence: str) -> None:
-    """What follows from one head and one residue; an edit runs the whole page."""
-    before, after = runs(sequence)
-    head, query = _pick(before, after)
-    _frame_row(len(after.sequence), query)
-    _readings(after, head, query)
-    edit_panel(before, after, head, query)
-    if after.what_if != UNTOUCHED:
-        against_the_ghost(before, after, head)
-    one_row(before, after, head, query)
-    section = st.expander(
-        "The dot product as alignment: queries and keys on a plane",
-        key="t_c2",
-        bind="query-params",
+    show_figure(
+        head_maps(
+            list(weights.values()),
+            [f"{head + 1} {HEADS[head].name}" for head in pair],
+            labels(after.sequence),
+        ),
+        key=key,
+        alt=f"Attention of heads {' and '.join(str(head + 1) for head in pair)}; rows ask, "
+        "columns answer. "
+        + " ".join(
+            f"Head {head + 1}, clearest row: {reading(after.sequence, weights[head], row)}."
+            for head, row in clearest.items()
+        ),
+        table=lambda: _long_table(after, pair),
+        code=snippet(
+            after,
+            f"for step in run.steps[{pair[0]}:{pair[-1] + 1}]:\n    print(step.weights.round(3))",
+        ),
+        on_select=clicked,
     )
-    if section.open:
-        with section:
-            plane(after, head, query)
 
 
-def _pick(before: ToyRun, after: ToyRun) -> tuple[int, int]:
-    most_decided = int(before.steps[0].weights.max(axis=1).argmax()) + 1
-    heads, residues = st.columns([1, 3])
-    with heads:
+def _figure_key(pair: tuple[int, ...]) -> str:
+    return "toy_maps_" + "_".join(str(head + 1) for head in pair)
+
+
+def _ask_for_click(key: str, pair: tuple[int, ...], length: int) -> None:
+    points, last = st.session_state[key]["selection"]["points"], f"_{key}_clicked"
+    # A second click on the same cell takes Plotly's selection back, and asks for it again here.
+    point = points[0]["point_index"] if points else st.session_state.get(last)
+    if point is None:
+        return
+    st.session_state[last] = point
+    which, query, column = Strip(len(pair), length).at(int(point))
+    ask(pair[which], query, column)
+    redraw.asked_elsewhere()
+
+
+def pick(before: ToyRun, after: ToyRun) -> None:
+    """A head, a residue and a key, for hands that do not click on maps."""
+    edits = after.what_if != UNTOUCHED
+    with st.container(horizontal=True):
         st.segmented_control(
-            "Head", [1, 2, 3, 4], default=1, key="t_h", bind="query-params", required=True
+            "Head",
+            [1, 2, 3, 4],
+            default=1,
+            key="t_h",
+            bind="query-params",
+            required=True,
+            on_change=redraw.asked,
+            kwargs={"head": True, "edits": edits},
         )
-    with residues:
         st.pills(
             "Residue that asks (the query)",
             list(range(1, len(after.sequence) + 1)),
             format_func=lambda position: label(after.sequence, position - 1),
-            default=most_decided,
+            default=most_decided(before) + 1,
             key="t_r",
             bind="query-params",
             required=True,
             wrap=True,
+            on_change=redraw.asked,
+            kwargs={"head": False, "edits": edits},
         )
-    return picked(before)
+        st.selectbox(
+            "Residue that answers (the key)",
+            range(len(after.sequence) + 1),
+            format_func=lambda key: label(after.sequence, key - 1) if key else "strongest",
+            key="t_k",
+            bind="query-params",
+            width=200,
+        )
 
 
-def _clicked_map() -> None:
-    points = st.session_state["toy_maps"]["selection"]["points"]
-    if points:
-        # The bars are the second trace; their number counts through all maps.
-        strip = Strip(len(HEADS), len(st.session_state["_toy_sequence"]))
-        head, row = strip.at(int(points[0]["point_index"]))
-        ask(head, row)
-        st.rerun(_STORY)
-
-
-def _frame_row(length: int, query: int) -> None:
-    # Plotly would redraw all four maps to move one frame, so the page's style sheet moves it.
-    rows = ", ".join(
-        f".st-key-toy_maps .barlayer .point:nth-child({which * length + query + 1}) path"
-        for which in range(len(HEADS))
-    )
-    st.html(
-        f"<style>{rows} {{stroke: {VERMILION} !important; stroke-width: 2.5px !important}}</style>"
-    )
-
-
-def _long_table(run: ToyRun) -> dict[str, list]:
-    names = labels(run.sequence)
-    rows = [
-        (head + 1, names[query], names[key], step.weights[query, key])
-        for head, step in enumerate(run.steps)
-        for query in range(len(names))
-        for key in range(len(names))
-    ]
-    columns = [list(column) for column in zip(*rows, strict=True)]
-    return dict(zip(("head", "query", "key", "weight"), columns, strict=True))
-
-
-def _readings(after: ToyRun, chosen: int, query: int) -> None:
-    for column, (index, head) in zip(st.columns(len(HEADS)), enumerate(HEADS), strict=True):
-        weights = after.steps[index].weights
-        test = job_test(index, after.sequence, weights)
+def readings(after: ToyRun, query: int) -> None:
+    """What each head says about the chosen residue, and whether it does its job."""
+    lines = []
+    for head, steps in enumerate(after.steps):
+        test = job_test(head, after.sequence, steps.weights)
         icon = ":material/check_circle:" if test.holds else ":material/cancel:"
-        name = f"Head {index + 1}" + (" (chosen)" if index == chosen else "")
-        muted = " It is muted." if index in after.what_if.muted else ""
-        column.markdown(
-            f"**{name}** {reading(after.sequence, weights, query)}.{muted}  \n"
-            f"{icon} {_verdict(after.sequence, test.passed, test.of, test.failed)}",
-            help=f"Its job: {head.job} Tested: each row's largest weight is where the job says.",
+        muted = " It is muted." if head in after.what_if.muted else ""
+        lines.append(
+            f"- **Head {head + 1}** {reading(after.sequence, steps.weights, query)}.{muted}  \n"
+            f"  {icon} {_verdict(after.sequence, test)}"
         )
+    jobs = "\n".join(f"- Head {number}: {head.job}" for number, head in enumerate(HEADS, 1))
+    st.markdown(
+        "\n".join(lines),
+        help=f"{jobs}\n\nTested: each row's largest weight is where the job says.",
+    )
     limit = limit_sentence(after)
     if limit:
         st.info(limit, icon=":material/waves:")
 
 
-def _verdict(sequence: str, passed: int, of: int, failed: tuple[int, ...]) -> str:
-    if of == 0:
+def _verdict(sequence: str, test: JobTest) -> str:
+    if test.of == 0:
         return "No row here can test its job."
-    where = ", ".join(label(sequence, row - 1) for row in failed[:4])
-    more = " …" if len(failed) > 4 else ""
-    return f"{passed} of {of} rows do its job" + (f"; not {where}{more}" if failed else "")
+    where = ", ".join(label(sequence, row - 1) for row in test.failed[:4])
+    more = " …" if len(test.failed) > 4 else ""
+    return f"{test.passed} of {test.of} rows do its job" + (f"; not {where}{more}" if where else "")
+
+
+def mark(length: int, head: int, query: int, key: int) -> str:
+    """A style sheet that frames the row of `query` in every map and names head and key.
+
+    Plotly would redraw a whole figure to move one frame.
+    """
+    frames, letters = [], written(length)
+    for pair in _PAIRS:
+        figure = f".st-key-{_figure_key(pair)}"
+        for which in range(len(pair)):
+            bar = which * length + query + 1
+            frames.append(f"{figure} .barlayer .point:nth-child({bar}) path")
+    which = head % len(_PAIRS[0])
+    text = f".st-key-{_figure_key(_PAIRS[head // len(_PAIRS[0])])} .scatterlayer .trace"
+    names = [f"{text}:nth-child(3) .textpoint:nth-child({which + 1}) text"]
+    if key in letters:
+        letter = which * len(letters) + letters.index(key) + 1
+        names.append(f"{text}:nth-child(2) .textpoint:nth-child({letter}) text")
+    return (
+        f"<style>{', '.join(frames)} "
+        f"{{stroke: {VERMILION} !important; stroke-width: 2.5px !important}} "
+        f"{', '.join(names)} {{font-weight: 800 !important; text-decoration: underline}}</style>"
+    )
+
+
+def _long_table(run: ToyRun, heads: tuple[int, ...]) -> dict[str, list]:
+    names = labels(run.sequence)
+    rows = [
+        (head + 1, names[query], names[key], run.steps[head].weights[query, key])
+        for head in heads
+        for query in range(len(names))
+        for key in range(len(names))
+    ]
+    return dict(zip(("head", "query", "key", "weight"), map(list, zip(*rows, strict=True)),
+                    strict=True))  # fmt: skip

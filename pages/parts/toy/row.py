@@ -1,103 +1,82 @@
-"""Below the toy's maps: the ghost, and one row worked out number by number and drawn."""
+"""Below the toy's maps: one row worked out number by number, and drawn."""
 
 from collections.abc import Sequence
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from core.figures.attention_maps import ghost_maps
 from core.figures.formula import Panel, row_bars
-from core.figures.vectors import query_key_plane, vector_strip
-from core.toy.compare import change_sentence, largest_change, weight_difference
+from core.figures.vectors import query_key_plane
 from core.toy.formula_walk import formula_walk
 from core.toy.jobs import labels, reading
 from core.toy.model import ToyRun
 from core.toy.what_if import UNTOUCHED
+from pages.parts.chapters import chapter
 from pages.parts.downloads import show_figure
-from pages.parts.toy.runs import ask, snippet
-
-STRONGEST = "strongest"
-_COMPARE = ("Maps", "Outputs")
-
-
-def against_the_ghost(before: ToyRun, after: ToyRun, head: int) -> None:
-    """Before, after, difference of the chosen head or of all outputs, and what moved most."""
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f":material/compare_arrows: {change_sentence(before, after)}")
-        change = largest_change(before, after)
-        if change is not None:
-            st.button(
-                "Go there",
-                icon=":material/my_location:",
-                type="tertiary",
-                key="toy_go",
-                on_click=ask,
-                args=(change.head, change.query),
-            )
-    view = st.segmented_control(
-        "Compare with the ghost", _COMPARE, default="Maps", key="t_g", bind="query-params",
-        required=True, label_visibility="collapsed",
-    )  # fmt: skip
-    names = labels(after.sequence)
-    if view == "Outputs":
-        blocks = before.output, after.output, after.output - before.output
-        dimensions = [[str(i + 1) for i in range(8)]] * 3
-        figure = vector_strip(blocks, ("Before", "After", "Difference"), names, dimensions)
-        table = {"residue": names, **dict(enumerate((after.output - before.output).T))}
-        body = (
-            "print((run.output - run_toy(run_toy.__defaults__ and run.sequence).output).round(3))"
-        )
-    else:
-        was, now = before.steps[head].weights, after.steps[head].weights
-        figure = ghost_maps(was, now, names)
-        table = {"query": names, **dict(zip(names, (now - was).T, strict=True))}
-        body = f"print(run.steps[{head}].weights.round(3))"
-    largest = abs(weight_difference(before, after, head)).max()
-    show_figure(
-        figure,
-        key="toy_ghost",
-        alt=f"Head {head + 1} before, after and the difference, at most {largest:.1%}. "
-        + change_sentence(before, after),
-        table=table,
-        code=snippet(after, body),
-    )
+from pages.parts.toy import redraw
+from pages.parts.toy.maps import mark, pick, readings
+from pages.parts.toy.runs import asked, followed, runs, snippet
 
 
-def _clicked_bar(names: list[str]) -> None:
-    points = st.session_state["toy_row"]["selection"]["points"]
-    position = int(points[0]["x"]) if points else -1
-    if 0 <= position < len(names):
-        st.session_state["t_k"] = names[position]
-
-
-def one_row(before: ToyRun, after: ToyRun, head: int, query: int) -> None:
-    """The formula with the numbers of one row beside its bars."""
-    names, steps = labels(after.sequence), after.steps[head]
-    st.subheader(f"One row, number by number: {names[query]} in head {head + 1}")
-    key = _followed(after, head, query, names)
+@st.fragment(key=redraw.STORY)
+def story(sequence: str, above: DeltaGenerator) -> None:
+    """Who asks, what each head says (both in `above`), and one row: formula beside bars."""
+    before, after = runs(sequence)
+    with above:
+        pick(before, after)
+        head, query = asked(before)
+        readings(after, query)
+    key, as_chosen = followed(after, head, query)
+    # The pictures' marks are moved from here, because they need no new picture.
+    st.html(mark(len(after.sequence), head, query, key))
     sums, bars = st.columns([5, 6])
-    edited = after.what_if != UNTOUCHED
     # The bars first: the picture need not wait for the formulas to be typeset.
     with bars:
-        show_figure(
-            row_bars(_panels(before, after, head, query, edited), names, key),
-            key="toy_row",
-            alt=f"{reading(after.sequence, steps.weights, query)}; the score of {names[key]} is "
-            f"{steps.scores[query, key]:.2f}, its weight {steps.weights[query, key]:.3f}.",
-            table=lambda: _row_table(after, head, query),
-            code=snippet(after, _row_code(head, query)),
-            on_select=lambda: _clicked_bar(names),
-        )
-        if edited:
-            st.caption("Orange dashes: the ghost, the same row in the untouched model.")
-    walk = formula_walk(steps, names, query, key, scale=after.what_if.scale)
-    sums.markdown(
-        "\n\n".join(f"**{step.name}.** {step.words}\n\n$${step.latex}$$" for step in walk)
+        _bars(before, after, head, query, key)
+    sums.markdown("\n\n".join(_sums(after, head, query, key, as_chosen)))
+
+
+def _sums(run: ToyRun, head: int, query: int, key: int, as_chosen: bool) -> list[str]:
+    names, edits = labels(run.sequence), run.what_if
+    parts = [f"### One row, number by number: {names[query]} in head {head + 1}"]
+    if not as_chosen:
+        hidden = names[st.session_state["t_k"] - 1]
+        parts.append(f"The mask hides {hidden} from {names[query]}: following the strongest.")
+    parts += [
+        f"**{step.name}.** {step.words}\n\n$$\n{step.latex}\n$$"
+        for step in formula_walk(run.steps[head], names, query, key, scale=edits.scale)
+    ]
+    if edits != UNTOUCHED:
+        parts.append("Orange dashes in the bars: the same row in the untouched model.")
+    return parts
+
+
+def _bars(before: ToyRun, after: ToyRun, head: int, query: int, key: int) -> None:
+    names, steps = labels(after.sequence), after.steps[head]
+    show_figure(
+        row_bars(_panels(before, after, head, query), names, key),
+        key="toy_row",
+        alt=f"{reading(after.sequence, steps.weights, query)}; the score of {names[key]} is "
+        f"{steps.scores[query, key]:.2f}, its weight {steps.weights[query, key]:.3f}.",
+        table=_row_table(after, head, query),
+        code=snippet(after, _row_code(head, query)),
+        on_select=lambda: _clicked_bar(len(names)),
     )
 
 
-def plane(after: ToyRun, head: int, query: int) -> None:
+def _clicked_bar(length: int) -> None:
+    points = st.session_state["toy_row"]["selection"]["points"]
+    position = int(points[0]["x"]) if points else -1
+    if 0 <= position < length:
+        st.session_state["t_k"] = position + 1
+
+
+@chapter("The dot product as alignment: queries and keys on a plane", redraw.PLANE)
+def plane(sequence: str) -> None:
     """The chosen head's queries and keys as points, the dot product as alignment."""
+    before, after = runs(sequence)
+    head, query = asked(before)
     steps, names = after.steps[head], labels(after.sequence)
     st.markdown(
         f"Head {head + 1} gives each residue a query and a key of two numbers, so both can be "
@@ -121,27 +100,9 @@ def plane(after: ToyRun, head: int, query: int) -> None:
     )
 
 
-def _followed(after: ToyRun, head: int, query: int, names: list[str]) -> int:
-    steps = after.steps[head]
-    strongest = int(steps.weights[query].argmax())
-    chosen = st.selectbox(
-        "Key to follow (or click a bar)",
-        [STRONGEST, *names],
-        key="t_k",
-        bind="query-params",
-        width=240,
-    )
-    if chosen not in names:
-        return strongest
-    key = names.index(chosen)
-    if not steps.may_attend[query, key]:
-        st.caption(f"The mask hides {chosen} from {names[query]}: following the strongest.")
-        return strongest
-    return key
-
-
-def _panels(before: ToyRun, after: ToyRun, head: int, query: int, edited: bool) -> list[Panel]:
+def _panels(before: ToyRun, after: ToyRun, head: int, query: int) -> list[Panel]:
     now, was = after.steps[head], before.steps[head]
+    edited = after.what_if != UNTOUCHED
     panels = [
         Panel(title, getattr(now, field)[query], getattr(was, field)[query] if edited else None)
         for title, field in (

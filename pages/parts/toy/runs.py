@@ -1,10 +1,15 @@
-"""The toy's runs on the page: the ghost, the edited run, and the code that repeats them."""
+"""The toy's runs on the page: the ghost, the edited run, what is asked, and code that repeats."""
+
+from functools import lru_cache
 
 import streamlit as st
 
 from core.toy.model import ToyRun, run_toy
-from core.toy.what_if import UNTOUCHED, encode
+from core.toy.what_if import encode
 from pages.parts.toy.edits import current_edits
+
+# Every part of the page asks for the same two runs; they are only read.
+_run = lru_cache(maxsize=64)(run_toy)
 
 
 def snippet(run: ToyRun, body: str) -> str:
@@ -20,10 +25,34 @@ def snippet(run: ToyRun, body: str) -> str:
 def runs(sequence: str) -> tuple[ToyRun, ToyRun]:
     """The ghost and the edited run."""
     st.session_state["_toy_sequence"] = sequence
-    before, edits = run_toy(sequence), current_edits().fitted(sequence)
-    return before, before if edits == UNTOUCHED else run_toy(sequence, edits)
+    return _run(sequence), _run(sequence, current_edits().fitted(sequence))
 
 
-def ask(head: int, query: int) -> None:
-    """Choose a head and a query (from 0), as if they had been clicked."""
-    st.session_state["t_h"], st.session_state["t_r"] = head + 1, query + 1
+def asked(before: ToyRun) -> tuple[int, int]:
+    """Head and query as chosen, counted from 0; at first the most decided row of head 1."""
+    query = st.session_state.get("t_r") or most_decided(before) + 1
+    head = st.session_state.get("t_h") or 1
+    return head - 1, min(query, len(before.sequence)) - 1
+
+
+def most_decided(run: ToyRun) -> int:
+    """The row of head 1 with the largest weight, counted from 0."""
+    return int(run.steps[0].weights.max(axis=1).argmax())
+
+
+def followed(run: ToyRun, head: int, query: int) -> tuple[int, bool]:
+    """The key to follow, counted from 0, and whether it is the one that was chosen.
+
+    None chosen means the strongest; so does one that the mask hides.
+    """
+    steps = run.steps[head]
+    chosen = min(st.session_state.get("t_k") or 0, len(run.sequence)) - 1
+    if chosen >= 0 and steps.may_attend[query, chosen]:
+        return chosen, True
+    return int(steps.weights[query].argmax()), chosen < 0
+
+
+def ask(head: int, query: int, key: int | None = None) -> None:
+    """Choose a head, a query and a key (from 0; None: the strongest), as if in their widgets."""
+    chosen = {"t_h": head + 1, "t_r": query + 1, "t_k": 0 if key is None else key + 1}
+    st.session_state.update(chosen)
