@@ -6,16 +6,24 @@ one bar per box; the bar's `customdata` is the box's key.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any
 
 import plotly.graph_objects as go
 
+from core.figures.architecture_arrows import (
+    ADDED,
+    COLUMN,
+    HALF_HEIGHT,
+    HALF_WIDTH,
+    QUIET,
+    Piece,
+    arrows,
+    flow_arrows,
+    memory,
+    outwards,
+    residual,
+)
 from core.figures.palette import GREY, base_layout, draw
 
-HALF_WIDTH, HALF_HEIGHT = 0.43, 0.31
-Piece = dict[str, Any]
-_COLUMN = {"encoder": 0.0, "decoder": 1.16}
 # Light enough for dark letters in both themes.
 _FILL = {
     "tokens": "#d9dee5",
@@ -47,31 +55,33 @@ def architecture(boxes: Sequence[DrawnBox], chosen: str, crossing: str, layers: 
     `crossing` of the one that the encoder's output goes into. Repeated boxes come in pairs of a
     sublayer and its norm: with the norm above (post-LN) the residual path ends in it, with the
     norm below (pre-LN) in a plus sign above both.
+
+    Letters and arrows are traces: as annotations they would take five times as long to draw.
     """
     levels = _levels(boxes)
     top = max(levels.values())
-    path, arrow = _memory(boxes, levels, levels[crossing])
-    notes, shapes = [*_labels(boxes, levels), arrow], [path]
-    for side, x in _COLUMN.items():
+    last = max(levels[box.key] for box in boxes if box.side == "encoder")
+    ways, plus, notes, frames = [memory(last, levels[crossing])], [], [], []
+    for side, x in COLUMN.items():
         own = [box for box in boxes if box.side == side]
-        repeated = [box for box in own if box.repeated]
-        notes += _flow_arrows(x, [levels[box.key] for box in own])
-        notes.append({"x": x, "y": top + 0.85, "text": side.title(), "showarrow": False})
-        notes.append(_times(x, [levels[box.key] for box in repeated], layers))
-        shapes.append(_frame(x, [levels[box.key] for box in repeated]))
-        for first, second in zip(repeated[::2], repeated[1::2], strict=False):
-            # A sublayer and its norm, in the order of this placement.
-            around, *tips = _residual(x, levels[first.key], into_box=second.kind == "norm")
-            shapes.append(around)
-            notes += tips
+        repeated = [levels[box.key] for box in own if box.repeated]
+        ways += flow_arrows(x, [levels[box.key] for box in own])
+        notes += [_note(x, top + 0.85, side.title()), _times(x, repeated, layers)]
+        frames.append(_frame(x, repeated))
+        pairs = [box for box in own if box.repeated]
+        for first, second in zip(pairs[::2], pairs[1::2], strict=False):
+            into_box = second.kind == "norm"
+            ways.append(residual(x, levels[first.key], into_box=into_box))
+            plus += [] if into_box else [(x, levels[second.key] + ADDED)]
     layout = base_layout(
         height=455,
         annotations=notes,
-        shapes=shapes,
+        shapes=frames,
         xaxis={"visible": False, "range": [-0.68, 1.84], "fixedrange": True},
         yaxis={"visible": False, "range": [-0.55, top + 1.15], "fixedrange": True},
     )
-    return draw([_bars(boxes, levels, [box.key for box in boxes].index(chosen))], layout)
+    bars = _bars(boxes, levels, [box.key for box in boxes].index(chosen))
+    return draw([bars, *arrows(ways, plus), *_labels(boxes, levels)], layout)
 
 
 def _levels(boxes: Sequence[DrawnBox]) -> dict[str, int]:
@@ -88,7 +98,7 @@ def _bars(boxes: Sequence[DrawnBox], levels: dict[str, int], chosen: int) -> Pie
     return {
         "type": "bar",
         "orientation": "h",
-        "base": [_COLUMN[box.side] - HALF_WIDTH for box in boxes],
+        "base": [COLUMN[box.side] - HALF_WIDTH for box in boxes],
         "x": [2 * HALF_WIDTH] * len(boxes),
         "y": [levels[box.key] for box in boxes],
         "width": 2 * HALF_HEIGHT,
@@ -108,46 +118,23 @@ def _bars(boxes: Sequence[DrawnBox], levels: dict[str, int], chosen: int) -> Pie
 
 
 def _labels(boxes: Sequence[DrawnBox], levels: dict[str, int]) -> list[Piece]:
-    """Annotations, because a click would pale the bars' own text."""
+    """Traces of their own, because a click would pale the bars' text."""
     return [
         {
-            "x": _COLUMN[box.side],
-            "y": levels[box.key],
-            "text": box.label,
-            "showarrow": False,
-            "font": {"color": GREY if box.faded else _INK, "size": 13},
+            "type": "scatter",
+            "mode": "text",
+            "x": [COLUMN[box.side] for box in those],
+            "y": [levels[box.key] for box in those],
+            "text": [box.label for box in those],
+            "textfont": {"color": colour, "size": 13},
+            "unselected": {"textfont": {"color": colour}},
+            **QUIET,
         }
-        for box in boxes
+        for colour, those in (
+            (_INK, [box for box in boxes if not box.faded]),
+            (GREY, [box for box in boxes if box.faded]),
+        )
     ]
-
-
-def _flow_arrows(x: float, levels: Sequence[int]) -> list[Piece]:
-    return [
-        {"x": x, "y": above - HALF_HEIGHT, "ax": x, "ay": below + HALF_HEIGHT, **_arrow()}
-        for below, above in pairwise(levels)
-    ]
-
-
-def _residual(x: float, level: int, *, into_box: bool) -> list[Piece]:
-    """From below the box on `level` around it and the next one: a path, an arrow, maybe a plus."""
-    outwards = _outwards(x)
-    side = x + outwards * (HALF_WIDTH + 0.05)
-    end = level + (1 if into_box else 1.42)
-    target = x + outwards * (HALF_WIDTH if into_box else 0.04)
-    start = level - 0.43
-    points = [(x, start), (side, start), (side, end), (target, end)]
-    tip = {"x": target, "y": end, "ax": side, "ay": end, **_arrow()}
-    plus = {"x": x, "y": end, "text": "<b>+</b>", "showarrow": False, "font": {"size": 15}}
-    return [_line(points), tip] if into_box else [_line(points), tip, plus]
-
-
-def _line(points: Sequence[tuple[float, float | int]]) -> Piece:
-    path = "M " + " L ".join(f"{x} {y}" for x, y in points)
-    return {"type": "path", "path": path, "line": {"color": GREY, "width": 1.5}}
-
-
-def _outwards(x: float) -> int:
-    return -1 if x == 0 else 1
 
 
 def _frame(x: float, levels: Sequence[int]) -> Piece:
@@ -163,37 +150,9 @@ def _frame(x: float, levels: Sequence[int]) -> Piece:
 
 
 def _times(x: float, levels: Sequence[int], layers: int) -> Piece:
-    return {
-        "x": x + _outwards(x) * (HALF_WIDTH + 0.11),
-        "y": sum(levels) / len(levels),
-        "text": f"{layers} ×",
-        "showarrow": False,
-        "xanchor": "right" if _outwards(x) < 0 else "left",
-    }
+    note = _note(x + outwards(x) * (HALF_WIDTH + 0.11), sum(levels) / len(levels), f"{layers} ×")
+    return note | {"xanchor": "right" if outwards(x) < 0 else "left"}
 
 
-def _memory(boxes: Sequence[DrawnBox], levels: dict[str, int], cross: int) -> tuple[Piece, Piece]:
-    """From the top of the encoder across to the decoder's cross-attention."""
-    last = max(levels[box.key] for box in boxes if box.side == "encoder")
-    right = _COLUMN["decoder"] - HALF_WIDTH
-    middle = (right + _COLUMN["encoder"] + HALF_WIDTH) / 2
-    points = [(0.0, last + HALF_HEIGHT), (0.0, last + 0.75), (middle, last + 0.75), (middle, cross)]
-    return (
-        _line(points),
-        {"x": right, "y": cross, "ax": middle, "ay": cross, **_arrow()},
-    )
-
-
-def _arrow() -> Piece:
-    return {
-        "text": "",
-        "xref": "x",
-        "yref": "y",
-        "axref": "x",
-        "ayref": "y",
-        "showarrow": True,
-        "arrowhead": 2,
-        "arrowsize": 0.8,
-        "arrowwidth": 1.5,
-        "arrowcolor": GREY,
-    }
+def _note(x: float, y: float, text: str) -> Piece:
+    return {"x": x, "y": y, "text": text, "showarrow": False}

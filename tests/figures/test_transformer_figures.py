@@ -58,13 +58,13 @@ def test_every_box_is_one_bar_with_its_key() -> None:
     assert list(bars.customdata) == [box.key for box in BOXES]
     assert list(bars.y) == [0, 1, 0, 1, 2]
     assert list(bars.selectedpoints) == [3]
-    labels = [annotation.text for annotation in figure.layout.annotations]
-    for box in BOXES:
-        assert box.label in labels
-    assert labels.count("7 ×") == 2
-    faded = next(a for a in figure.layout.annotations if a.text == "BOS")
-    drawn = next(a for a in figure.layout.annotations if a.text == "CASS")
-    assert faded.font.color != drawn.font.color
+    texts = [trace for trace in figure.data[1:] if trace.mode == "text"]
+    assert {label for trace in texts for label in trace.text} == {box.label for box in BOXES}
+    assert [note.text for note in figure.layout.annotations].count("7 ×") == 2
+    colour = {label: trace.textfont.color for trace in texts for label in trace.text}
+    assert colour["BOS"] != colour["CASS"]
+    # A click on a bar must not pale what stands beside it.
+    assert all(trace.unselected.textfont.color == trace.textfont.color for trace in texts)
 
 
 @pytest.mark.parametrize("pre_norm", [False, True])
@@ -75,12 +75,13 @@ def test_the_stream_passes_a_sublayer_and_its_norm_by(pre_norm: bool) -> None:
     ]
     boxes = [BOXES[0], *(pair[::-1] if pre_norm else pair), *BOXES[2:]]
     figure = architecture(boxes, "cross", "cross", 7)
-    passing = [s.path.split(" L ") for s in figure.layout.shapes if s.type == "path"]
-    around = next(p for p in passing if len(p) == 4 and p[0].startswith("M 0.0 0."))
-    below, end = float(around[0].split()[-1]), float(around[-1].split()[-1])
+    lines = next(trace for trace in figure.data[1:] if trace.mode == "lines")
+    start = next(at for at, x in enumerate(lines.x) if x is not None and x < -0.45) - 1
+    below, end = lines.y[start], lines.y[start + 3]
     assert 0 < below < 1  # under the lower box of the two
     assert end > 2 if pre_norm else end == 2  # above both, or in the norm
-    assert ("<b>+</b>" in [note.text for note in figure.layout.annotations]) == pre_norm
+    symbols = next(trace.marker.symbol for trace in figure.data[1:] if trace.mode == "markers")
+    assert ("cross" in symbols) == pre_norm
 
 
 def test_a_mask_says_who_may_look_at_whom() -> None:
