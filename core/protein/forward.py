@@ -129,12 +129,14 @@ def last_layer(layer: Any, x: Tensor, at: Tensor, cosines: Tensor, sines: Tensor
     rows = torch.arange(len(x))
     normed = layer.self_attn_layer_norm(x)
     k = rotate(_split(attention.k_proj(normed), heads), cosines, sines)
-    v = _split(attention.v_proj(normed), heads)
     q = _split(attention.q_proj(normed[rows, at]).unsqueeze(1), heads)  # (B, h, 1, d_k)
     q = rotate(q, cosines[at][:, None, None], sines[at][:, None, None])
-    blended = _merge(F.scaled_dot_product_attention(q, k, v))
-    out = x[rows, at].unsqueeze(1) + attention.out_proj(blended)
-    return _feed_forward(layer, out).squeeze(1)
+    weights = torch.softmax(q @ k.transpose(-2, -1) * attention.scaling, dim=-1).squeeze(2)
+    # Mixed before they become values: one product with W_v per copy instead of one per token.
+    value = attention.v_proj.weight.view(heads, -1, x.shape[-1])
+    blended = torch.einsum("bhd,hkd->bhk", weights @ normed, value).flatten(1)
+    blended = blended + attention.v_proj.bias
+    return _feed_forward(layer, x[rows, at] + attention.out_proj(blended))
 
 
 def _attention_weights(layer: Any, x: Tensor, cosines: Tensor, sines: Tensor) -> Tensor:
