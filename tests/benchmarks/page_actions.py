@@ -24,12 +24,16 @@ class Touch:
 
 @dataclass(frozen=True)
 class Action:
-    """`address` is opened once, then the touches are made in turn, again and again."""
+    """`address` is opened once, then the touches are made in turn, again and again.
+
+    `first` is clicked once before them.
+    """
 
     page: str
     name: str
     address: str
     touches: tuple[Touch, ...]
+    first: str = ""
 
 
 def buttons(key: str, numbers: tuple[int, ...], picture: str) -> tuple[Touch, ...]:
@@ -52,6 +56,7 @@ def switch(key: str, picture: str) -> tuple[Touch, ...]:
 
 
 _TOY, _FULL, _TRAPS = "/toy_model?seq={seq}", "/full_transformer?seq={seq}", "/traps?seq={seq}"
+_ATTENTION = "/esm?e_show=Attention&e_head=2&e_layer"
 _MAPS, _ROW, _DRAWING = ".st-key-toy_maps", ".st-key-toy_row", ".st-key-f_drawing"
 
 ACTIONS = (
@@ -99,6 +104,17 @@ ACTIONS = (
         "/full_transformer?f_part=Decoding&f_beam=3",
         slides("f_step", ".st-key-f_candidates"),
     ),
+    Action("esm", "residue", "/esm", buttons("_e_pick", (1, 9, 4, 6), ".st-key-e_bars")),
+    Action("esm", "vote", "/esm", switch("e_vote", ".st-key-e_strip")),
+    Action(
+        "esm",
+        "temperature",
+        "/esm",
+        slides("e_temp", ".st-key-e_track"),
+        first=".st-key-e_start_scan button",
+    ),
+    Action("esm", "layer", f"{_ATTENTION}=3", slides("e_layer", ".st-key-e_attention")),
+    Action("esm", "head", f"{_ATTENTION}=3", slides("e_head", ".st-key-e_attention")),
     Action("traps", "experiment", _TRAPS, buttons("x", (2, 1), MAIN)),
     Action(
         "traps",

@@ -192,6 +192,8 @@ def opened(browser: Browser, address: str, action: Action) -> tuple[Page, Frames
     frames = Frames()
     frames.watch(page.context.new_cdp_session(page))
     page.goto(address)
+    if action.first:
+        page.locator(action.first).click(timeout=60_000)
     for touch in action.touches:
         page.wait_for_selector(f"{touch.picture} .js-plotly-plot .main-svg", timeout=180_000)
         page.wait_for_selector(touch.target, state="attached", timeout=60_000)
@@ -267,7 +269,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeats", type=int, default=20)
     parser.add_argument("--lengths", default="13,30")
-    parser.add_argument("--pages", default="toy,full,traps")
+    parser.add_argument("--pages", default="toy,full,esm,traps")
     asked = parser.parse_args()
     lengths = [int(part) for part in asked.lengths.split(",")]
     result = report(run(asked.repeats, lengths, asked.pages.split(",")))
