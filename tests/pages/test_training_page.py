@@ -87,6 +87,15 @@ def test_start_queues_a_run_and_the_address_leads_to_it(open_page, db):
     assert run.state == "queued"
 
 
+def test_a_click_that_a_browser_delivers_twice_starts_one_run_and_shows_it(open_page, db):
+    app = open_page("training")
+    button(app, "Start").click().run()
+    app.session_state["run"] = "latest"  # the second message still carries the old choice
+    button(app, "Start").click().run()
+    (run,) = store.newest(db)
+    assert app.session_state["run"] == str(run.id)
+
+
 def test_every_setting_reaches_the_recipe(open_page, db):
     app = open_page("training", r_base="Paper", r_p_steps="70", r_p_dropout="0.25")
     app.toggle("r_no_cross").set_value(True).run()

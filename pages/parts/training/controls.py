@@ -117,16 +117,13 @@ def _enter(supervisor: Supervisor, run: Run) -> None:
 
 
 def _start(supervisor: Supervisor, recipe: Recipe | None, watched: str) -> None:
-    if recipe is not None:
-        once(
-            "start",
-            lambda: _show(supervisor.start(recipe, watch_for(recipe, watched), visitor_key())),
-        )
-
-
-def _show(run_id: int) -> None:
-    st.session_state["run"] = str(run_id)
-    st.session_state["r_follow"] = True
+    if recipe is None:
+        return
+    watch = watch_for(recipe, watched)
+    run_id = once("start", lambda: supervisor.start(recipe, watch, visitor_key()))
+    if run_id is not None:
+        st.session_state["run"] = str(run_id)
+        st.session_state["r_follow"] = True
 
 
 def watch_for(recipe: Recipe, watched: str) -> Watch:
@@ -140,17 +137,19 @@ def watch_for(recipe: Recipe, watched: str) -> Watch:
     )
 
 
-def once(what: str, action: Callable[[], Any]) -> None:
-    """Do what was clicked, or keep the sentence that says why not.
+def once(what: str, action: Callable[[], Any]) -> Any:
+    """Do what was clicked and give its result, or keep the sentence that says why not.
 
-    A browser may deliver one click twice: with a redraw that was due, and then by itself.
+    A browser may deliver one click twice: with a redraw that was due, and then by itself. The
+    second time nothing is done, and the result is the first one's.
     """
-    done, at = st.session_state.get(_DONE, ("", 0.0))
+    done, at, result = st.session_state.get(_DONE, ("", 0.0, None))
     if done == what and time.monotonic() - at < ONE_CLICK:
-        return
+        return result
+    result = None
     try:
-        action()
+        result = action()
     except ValueError as problem:
         st.session_state[_SAID] = str(problem)
-    finally:
-        st.session_state[_DONE] = (what, time.monotonic())
+    st.session_state[_DONE] = (what, time.monotonic(), result)
+    return result
