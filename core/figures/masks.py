@@ -35,18 +35,26 @@ def mask_grid(
         "showscale": False,
         "xgap": 1,
         "ygap": 1,
-        "text": np.where(mask, "•", "").tolist(),
-        "texttemplate": "%{text}",
-        "textfont": {"color": "#ffffff"},
         "customdata": _words(mask, queries, keys),
         "hovertemplate": "%{customdata}<extra></extra>",
+    }
+    rows, columns = np.nonzero(mask)
+    # Marks, because letters in a heat map take three times as long to draw.
+    dots = {
+        "type": "scatter",
+        "mode": "markers",
+        "x": columns,
+        "y": rows,
+        "marker": {"color": "#ffffff", "size": 4},
+        "hoverinfo": "skip",
+        "showlegend": False,
     }
     axes = {
         "xaxis": _axis([short.get(name, name) for name in keys]),
         "yaxis": _axis([short.get(name, name) for name in queries]) | {"autorange": "reversed"},
     }
     height = min(640, 90 + 19 * len(queries))
-    return draw([grid], base_layout(height=height, title=title, **axes))
+    return draw([grid, dots], base_layout(height=height, title=title, **axes))
 
 
 def _axis(names: list[str]) -> dict[str, object]:
