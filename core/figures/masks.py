@@ -59,7 +59,8 @@ def mask_grid(
 
 def _axis(names: list[str]) -> dict[str, object]:
     font = {"size": 11 if len(names) <= 24 else 8}
-    return {"tickvals": [*range(len(names))], "ticktext": names, "tickangle": 0, "tickfont": font}
+    ticks = {"tickvals": [*range(len(names))], "ticktext": names, "tickangle": 0}
+    return {**ticks, "tickfont": font, "showgrid": False}
 
 
 def _words(
