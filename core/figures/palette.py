@@ -5,6 +5,7 @@ forms of colour vision. Text and grid colours are left to the page's theme.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 import plotly.graph_objects as go
 from plotly.colors import get_colorscale
@@ -14,6 +15,9 @@ PURPLE, SKY, GREY = "#cc79a7", "#56b4e9", "#8a8f98"
 CATEGORICAL = (BLUE, ORANGE, GREEN, VERMILION, PURPLE, SKY, GREY)
 SEQUENTIAL = "Cividis"
 DIVERGING = "PuOr"
+
+# Plotly lists all its scales again at every call.
+_scale = lru_cache(get_colorscale)
 
 
 def base_layout(*, height: int, title: str | None = None, **more: object) -> dict[str, object]:
@@ -49,7 +53,7 @@ def draw(data: Sequence[Mapping[str, object]], layout: Mapping[str, object]) -> 
 def _spelt_out(trace: Mapping[str, object]) -> dict[str, object]:
     """The browser's Plotly knows fewer colour scales by name than Python's."""
     scale = trace.get("colorscale")
-    return {**trace, "colorscale": get_colorscale(scale)} if isinstance(scale, str) else {**trace}
+    return {**trace, "colorscale": _scale(scale)} if isinstance(scale, str) else {**trace}
 
 
 def finish(figure: go.Figure, *, height: int, title: str | None = None) -> go.Figure:

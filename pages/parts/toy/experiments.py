@@ -32,9 +32,9 @@ _STAGES = {
 }
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
-def _many(d_k: int, seed: int) -> TopWeights:
-    return top_weights(d_k, _KEYS, _DRAWS, seed)
+@st.cache_data(max_entries=len(_WIDTHS), show_spinner=False)
+def _many(d_k: int) -> TopWeights:
+    return top_weights(d_k, _KEYS, _DRAWS)
 
 
 def _redraw() -> None:
@@ -44,48 +44,55 @@ def _redraw() -> None:
 @chapter("Why divide by √d_k? Draw and see", "t_c6")
 def square_root(sequence: str) -> None:
     """Why divide by sqrt(d_k): one draw, a thousand draws, any d_k."""
+    d_k = st.select_slider("d_k", _WIDTHS, 64, key="t_n", bind="query-params", width=320)
+    left, right = st.columns(2)
+    with left:
+        _one_draw(d_k)
+    with right:
+        _thousand_draws(d_k)
+    st.caption(
+        "Published for one draw with d_k 64: 99.8 % raw and 33 % divided (published values)."
+    )
+
+
+@st.fragment
+def _one_draw(d_k: int) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        d_k = st.select_slider("d_k", _WIDTHS, 64, key="t_n", bind="query-params", width=320)
         seed = st.number_input("Draw number", 0, 9999, 0, key="t_d", bind="query-params", width=150)
         st.button("Redraw", icon=":material/casino:", on_click=_redraw, key="toy_redraw")
     seed = min(9999, max(0, int(seed)))
-    draw, many = one_draw(d_k, _KEYS, seed), _many(d_k, seed)
-    median = np.median(many.unscaled), np.median(many.scaled)
+    draw = one_draw(d_k, _KEYS, seed)
+    raw, divided = percent(draw.unscaled.max(), 1), percent(draw.scaled.max(), 1)
     st.markdown(
-        f"**{percent(draw.unscaled.max(), 1)}** of the weight on one key with raw scores, "
-        f"**{percent(draw.scaled.max(), 1)}** after dividing by √{d_k} = {math.sqrt(d_k):.2f}. "
-        f"Over {_DRAWS:,} draws the middle values are {percent(median[0], 1)} and "
-        f"{percent(median[1], 1)}; raw scores spread by ±{many.score_deviation:.1f} "
-        "(one standard deviation)."
+        f"One query and {_KEYS} keys: **{raw}** of the weight on one key with raw scores, "
+        f"**{divided}** after dividing by √{d_k} = {math.sqrt(d_k):.2f}."
     )
-    code = (
-        "from core.toy.softmax_experiment import one_draw, top_weights\n\n"
-        f"draw, many = one_draw({d_k}, {_KEYS}, {seed}), "
-        f"top_weights({d_k}, {_KEYS}, {_DRAWS}, {seed})\n"
-        "print(draw.unscaled.max(), draw.scaled.max())\n"
-        "print(sorted(many.unscaled)[500], sorted(many.scaled)[500])"
+    show_figure(
+        draw_bars(draw.unscaled, draw.scaled),
+        key="toy_draw",
+        alt=f"One draw: largest weight {raw} raw, {divided} divided.",
+        table={"score": draw.scores, "raw": draw.unscaled, "divided": draw.scaled},
+        code="from core.toy.softmax_experiment import one_draw\n\n"
+        f"draw = one_draw({d_k}, {_KEYS}, {seed})\n"
+        "print(draw.unscaled.max(), draw.scaled.max())",
     )
-    left, right = st.columns(2)
-    with left:
-        show_figure(
-            draw_bars(draw.unscaled, draw.scaled),
-            key="toy_draw",
-            alt=f"One draw: largest weight {percent(draw.unscaled.max(), 1)} raw, "
-            f"{percent(draw.scaled.max(), 1)} divided.",
-            table={"score": draw.scores, "raw": draw.unscaled, "divided": draw.scaled},
-            code=code,
-        )
-    with right:
-        show_figure(
-            top_weight_histogram(many.unscaled, many.scaled),
-            key="toy_many",
-            alt=f"Largest weight of {_DRAWS} draws: median {percent(median[0], 1)} raw, "
-            f"{percent(median[1], 1)} divided.",
-            table={"raw": many.unscaled, "divided": many.scaled},
-            code=code,
-        )
-    st.caption(
-        "Published for one draw with d_k 64: 99.8 % raw and 33 % divided (published values)."
+
+
+def _thousand_draws(d_k: int) -> None:
+    many = _many(d_k)
+    raw, divided = (percent(np.median(v), 1) for v in (many.unscaled, many.scaled))
+    st.markdown(
+        f"**{_DRAWS:,} draws**: the middle values are **{raw}** and **{divided}**; raw scores "
+        f"spread by ±{many.score_deviation:.1f} (one standard deviation)."
+    )
+    show_figure(
+        top_weight_histogram(many.unscaled, many.scaled),
+        key="toy_many",
+        alt=f"Largest weight of {_DRAWS} draws: median {raw} raw, {divided} divided.",
+        table={"raw": many.unscaled, "divided": many.scaled},
+        code="from core.toy.softmax_experiment import top_weights\n\n"
+        f"many = top_weights({d_k}, {_KEYS}, {_DRAWS})\n"
+        "print(sorted(many.unscaled)[500], sorted(many.scaled)[500])",
     )
 
 
