@@ -56,6 +56,7 @@ def test_a_damaged_link_shows_the_first_experiment_and_says_so(open_page, part):
     [
         ("Importance", "x_model"),
         ("Importance", "x_head"),
+        ("Importance", "x_all"),
         ("Order", "x_order"),
         ("Order", "x_seed"),
         ("Any tokens", "x_abc"),

@@ -35,7 +35,12 @@ def show() -> None:
         "Attention weights show which residues matter.",
         "They show where one head gathered from. What matters shows when a residue is taken away.",
     )
-    check_link({"x_model": ("model", lambda text: text in CODE)})
+    check_link(
+        {
+            "x_model": ("model", lambda text: text in CODE),
+            "x_all": ("table", lambda text: text in ("true", "false")),
+        }
+    )
     left, middle, right = st.columns([2, 2, 2])
     with left:
         sequence = sequence_box().sequence

@@ -1,0 +1,149 @@
+"""Numbers in the sentences of the traps page, recomputed from the arrays that its figures draw.
+
+The arrays themselves are recomputed in tests/traps.
+"""
+
+import base64
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.traps.questions_attention import positions, square_root
+from core.traps.questions_block import one_layer
+from core.traps.questions_training import loss_floor
+
+
+def words(app) -> str:
+    return "\n".join(e.value for e in (*app.markdown, *app.caption)).replace("\u00a0", " ")
+
+
+def traces(app, key: str) -> list[dict]:
+    """The traces of a figure with their arrays decoded, and its alt text under "alt"."""
+    chart = next(c for c in app.get("plotly_chart") if c.key == key)
+    found = json.loads(chart.proto.spec)["data"]
+    return [
+        {name: decoded(value) for name, value in t.items()} | {"alt": chart.proto.alt}
+        for t in found
+    ]
+
+
+def decoded(value):
+    if isinstance(value, dict) and "bdata" in value:
+        array = np.frombuffer(base64.b64decode(value["bdata"]), dtype=value["dtype"])
+        shape = [int(n) for n in str(value.get("shape", len(array))).split(",")]
+        return array.reshape(shape)
+    return value
+
+
+@pytest.mark.parametrize("model", ["Toy", "Reverse model", "TRB-mini"])
+def test_importance(open_page, model):
+    app = open_page("traps", x_model=model)
+    above, below = traces(app, "traps_importance")
+    received, effect = pd.Series(above["y"], above["x"]), pd.Series(below["y"], below["x"])
+    places = received.round(10).rank(ascending=False), effect.round(12).rank(ascending=False)
+    assert [list(map(float, t["text"])) for t in (above, below)] == [list(p) for p in places]
+    rho = f"{places[0].corr(places[1]):+.2f}"
+    assert f"#### Rank correlation ρ = {rho}" in words(app)
+    assert f"{effect.idxmax()} matters most" in words(app) or (
+        f"{effect.idxmax()} is the most attended residue" in words(app)
+    )
+    assert f"Rank correlation ρ = {rho}." in above["alt"]
+    each = np.array(traces(app, "traps_heads")[0]["y"], dtype=float)
+    each = each[~np.isnan(each)]
+    said = f"from {each.min():+.2f} to {each.max():+.2f} ({sum(each < 0)} of {len(each)} point"
+    assert said in words(app)
+    assert said in traces(app, "traps_heads")[0]["alt"]
+
+
+@pytest.mark.parametrize("model", ["Toy block", "PyTorch encoder"])
+@pytest.mark.parametrize("causal", ["false", "true"])
+def test_order(open_page, model, causal):
+    app = open_page("traps", x="Order", x_order=model, x_seed="2", x_causal=causal)
+    off, on = (float(t["z"].max()) for t in traces(app, "traps_order"))
+    small = f"{off:.1e}" if causal == "false" else f"{off:.2f}"
+    assert f"#### {small} with positions off, {on:.2f} with positions on" in words(app)
+    assert f"they differ by up to {on:.2f}" in traces(app, "traps_order")[0]["alt"]
+
+
+def test_weights(open_page, golden):
+    app = open_page("traps", x="Weights")
+    known = golden["transformer"]
+    share = 12 * known["parameters_ffn"] / known["parameters_all_layers"]
+    assert f"Over the whole Base Transformer it is {share:.0%}".replace("%", " %") in words(app)
+    table = app.dataframe[0].value.set_index("Model")
+    drawn = traces(app, "traps_weights")
+    assert table["Total"].tolist() == np.sum([t["customdata"] for t in drawn], axis=0).tolist()
+    for trace in drawn:
+        shares = 100 * np.array(trace["customdata"]) / table["Total"].to_numpy()
+        assert trace["x"] == pytest.approx(shares)
+        assert table[trace["name"]].tolist() == list(trace["customdata"])
+    assert all(f"{total:,} weights" in drawn[0]["alt"] for total in table["Total"])
+
+
+def test_alphabets(open_page):
+    app = open_page("traps", x="Any tokens", x_abc="Digits")
+    blocks, ends = (np.array(t["customdata"]) for t in traces(app, "traps_alphabets"))
+    share = 100 * ends / (blocks + ends)
+    assert f"#### {share.min():.1f} % to {share.max():.1f} % of the weights" in words(app)
+    assert f"The {blocks[0]:,} weights of the blocks" in words(app)
+    assert "the 13 tokens (PAD, BOS, EOS and 0123456789)" in words(app)
+
+
+def test_forgetting(open_page):
+    app = open_page("traps", x="Forgetting", x_length="25")
+    lines = {
+        t["name"]: dict(zip(t["x"], t["y"], strict=True)) for t in traces(app, "traps_forgetting")
+    }
+    attention, rnn, gru = (lines[name][25] for name in ("Attention", "RNN", "GRU"))
+    said = words(app)
+    assert f"#### {100 * attention:.1f} % against {power(rnn)} in an RNN" in said
+    assert f"the first of 25 letters makes {100 * attention:.1f} %" in said
+    assert "an equal share would be 4.0 %" in said
+    assert f"GRU: {power(gru)}." in said
+    trained = lines["Attention, trained to reverse"].values()
+    assert f"{100 * min(trained):.0f} % to {100 * max(trained):.0f} % at 8 to 16 letters" in said
+    assert f"GRU: {power(gru)}." in traces(app, "traps_forgetting")[0]["alt"].replace("\u00a0", " ")
+
+
+def power(share: float) -> str:
+    """3.1e-05 -> 3·10⁻⁵"""
+    digit, exponent = f"{share:.0e}".split("e")
+    raised = str(abs(int(exponent))).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"{digit}·10⁻{raised}"
+
+
+def test_cost(open_page):
+    app = open_page("traps", x="Cost")
+    time, memory = (np.array(t["y"]) for t in traces(app, "traps_cost")[1::2])
+    head = f"#### Twice the length: {time[-1] / time[-2]:.1f} times the time, 4.0 times the memory"
+    assert head in words(app)
+    assert memory[-1] == pytest.approx(3 * 2048**2 * 8 / 1e6)
+    said = f"2,048 letters make {2048**2:,} pairs, {time[-1]:.0f} ms and {memory[-1]:.0f} MB"
+    assert said in words(app)
+    assert said in traces(app, "traps_cost")[0]["alt"]
+
+
+def test_what_the_questions_say():
+    random = np.random.default_rng(0)
+    queries, keys = random.normal(size=(1000, 1, 64)), random.normal(size=(1000, 13, 64))
+    scores = np.einsum("nqd,nkd->nk", queries, keys)
+    raw, scaled = (
+        np.median(np.max(e / e.sum(1, keepdims=True), axis=1))
+        for e in (np.exp(scores), np.exp(scores / 8))
+    )
+    said = square_root().evidence[0].replace("\u00a0", " ")
+    assert f"spread by {scores.std():.1f}," in said
+    assert f"13 keys {100 * raw:.0f} % of the weight" in said
+    assert f"it gives {100 * scaled:.0f} %" in said
+    right, other = 0.9 + 0.1 / 23, 0.1 / 23
+    floor = -right * math.log(right) - 22 * other * math.log(other)
+    sure = -right * math.log(0.9999) - 22 * other * math.log(0.0001 / 22)
+    said = loss_floor().evidence[0]
+    assert f"letter {right:.3f} and shares the rest among 22 tokens" in said
+    assert f"costs {floor:.3f}." in said
+    assert f"the loss is {sure:.3f}. Guessing blindly costs {math.log(23):.2f}." in said
+    assert "move by up to" in positions().evidence[0]
+    assert sum("miss the block's output by up to" in said for said in one_layer().evidence) == 3
