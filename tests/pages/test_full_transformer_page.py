@@ -296,6 +296,13 @@ def test_numbers_of_the_masks(opened) -> None:
     assert f"padding 196, causal {causal}, both {causal}." in words(app)
 
 
+def test_the_alt_text_of_each_mask_counts_its_own_pairs(opened) -> None:
+    said = alts(opened(f_part="Masks", seq="CASSIRS", f_two="CASSLGFEQYF"))
+    rows, columns = np.indices((12, 12))
+    for name, count in (("Padding", 144), ("Causal", int((columns <= rows).sum())), ("Both", 78)):
+        assert f"{name} mask, 12 by 12: {count} of 144 pairs are allowed." in said
+
+
 def test_a_bad_second_sequence_keeps_the_picture(opened) -> None:
     app = opened(f_part="Masks")
     app.text_input("f_two").set_value("CAS1").run()
@@ -318,6 +325,18 @@ def test_both_counts_are_the_golden_total(opened, golden: dict[str, Any]) -> Non
     outside = known["parameters_embeddings_and_output"] / known["parameters_total"]
     for share in (hidden, attention, outside):
         assert f"**{share:.1%}**" in words(app)
+
+
+def test_the_formulas_and_the_treemap_show_the_golden_counts(opened, golden) -> None:
+    app, known = opened(f_part="Weights"), golden["transformer"]
+    (formulas,) = [e.value for e in app.latex if "aligned" in e.value and "4d^2" in e.value]
+    for name in ("attention_sublayer", "ffn", "encoder_layer", "decoder_layer"):
+        assert f"{known[f'parameters_{name}']:,}".replace(",", "{,}") in formulas
+    assert r"N = 2d &= 1{,}024" in formulas
+    outside = known["parameters_embeddings_and_output"]
+    assert f"feed-forward {12 * known['parameters_ffn']:,}, attention " in alts(app)
+    assert f"attention {18 * known['parameters_attention_sublayer']:,}, embeddings" in alts(app)
+    assert f"embeddings and generator {outside:,}." in alts(app)
 
 
 def test_sliders_and_presets_change_both_counts(opened) -> None:
