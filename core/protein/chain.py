@@ -5,6 +5,7 @@ terms, and token indices. Knows nothing of genes' sequences, files or models.
 """
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from core.alphabet import AMBIGUOUS, AMINO_ACIDS, SequenceError
 from core.protein import parts
@@ -175,6 +176,7 @@ DEFAULT_CDR3 = "CASSIRSSYEQYF"
 DEFAULT_J = "GPGTRLTVT"
 
 
+@lru_cache(maxsize=1)
 def default_chain() -> Chain:
     """The published 131 residues: TRBV19 with its leader, CASSIRSSYEQYF, the end of TRBJ2-7."""
     first = len(DEFAULT_V) + 1

@@ -4,8 +4,9 @@ import gzip
 
 import pytest
 
+from core.protein import receptors
 from core.protein.genes import ReceptorError
-from core.protein.receptors import MAX_RECEPTORS, read_receptors
+from core.protein.receptors import read_receptors
 from core.protein.rows import PLAIN
 from core.protein.stream import stream_receptors
 
@@ -183,11 +184,12 @@ def test_unreadable_files(text, says):
         read_receptors(text)
 
 
-def test_limits_hold_in_core():
+def test_limits_hold_in_core(monkeypatch):
+    monkeypatch.setattr(receptors, "MAX_RECEPTORS", 53)
     with pytest.raises(ReceptorError, match="no such limit"):
         read_receptors("A" * 20_000_001)
     with pytest.raises(ReceptorError, match="scan-many"):
-        read_receptors(">x\nMK\n" * (MAX_RECEPTORS + 1))
+        read_receptors(">x\nMK\n" * 54)
 
 
 @pytest.mark.parametrize("text", ["<script>alert(1)</script>", "12345", "C" * 10_000, "MK<pad>"])
