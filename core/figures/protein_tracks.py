@@ -116,29 +116,27 @@ def chain_strip(
     regions: Sequence[Region],
     hover: Sequence[str],
     *,
-    chosen: int | None = None,
-    hidden: bool = True,
+    hidden: int | None = None,
     per_row: int = 30,
 ) -> go.Figure:
-    """The chain as rows of letters on region colours; the chosen residue is framed.
+    """The chain as rows of letters on region colours; each has an unseen square, to be framed.
 
-    `hidden` writes the chosen residue as `?`. Each mark's `customdata[1]` is its chain
+    The residue at `hidden` is written as `?`. Each mark's `customdata[1]` is its chain
     position, for clicks; each row begins with the number of its first residue.
     """
     places = range(1, len(residues) + 1)
-    shown = ["?" if hidden and place == chosen else residues[place - 1] for place in places]
     rows = -(-len(residues) // per_row)
     letters = {
         "type": "scatter",
         "x": [(place - 1) % per_row for place in places],
         "y": [-((place - 1) // per_row) for place in places],
         "mode": "markers+text",
-        "text": [f"<b>{s}</b>" if p == chosen else s for p, s in zip(places, shown, strict=True)],
-        "textfont": {"size": [18 if place == chosen else 14 for place in places], "color": _INK},
-        "marker": {"symbol": "square", "size": 17, "color": "rgba(0,0,0,0)"},
+        "text": ["?" if p == hidden else s for p, s in zip(places, residues, strict=True)],
+        "textfont": {"size": 14, "color": _INK},
+        "marker": {"symbol": "square", "size": 14, "color": "rgba(0,0,0,0)"},
         "customdata": [[name, place] for place, name in zip(places, hover, strict=True)],
         "hovertemplate": "%{customdata[0]}<extra></extra>",
-        "unselected": {"marker": {"opacity": 0}},
+        "unselected": {"marker": {"opacity": 0}, "textfont": {"color": _INK}},
         "showlegend": False,
     }
     numbers = [
@@ -149,7 +147,7 @@ def chain_strip(
     needless = ["zoom", "pan", "zoomIn", "zoomOut", "resetScale"]
     layout = palette.base_layout(
         height=28 * rows + 6,
-        shapes=_strip_shapes(len(residues), regions, chosen, per_row),
+        shapes=_strip_shapes(regions, per_row),
         annotations=numbers,
         xaxis={"visible": False, "range": [-3, min(per_row, len(residues)) + 1.4]},
         yaxis={"visible": False, "range": [-rows + 0.4, 0.6]},
@@ -159,10 +157,8 @@ def chain_strip(
     return palette.draw([letters], layout)
 
 
-def _strip_shapes(
-    length: int, regions: Sequence[Region], chosen: int | None, per_row: int
-) -> list[dict[str, object]]:
-    """A tinted box for each stretch of a region on a row, and the frame of the chosen one."""
+def _strip_shapes(regions: Sequence[Region], per_row: int) -> list[dict[str, object]]:
+    """A tinted box for each stretch of a region on a row."""
     shapes = []
     for name, first, last in regions:
         for row in range((first - 1) // per_row, (last - 1) // per_row + 1):
@@ -171,10 +167,6 @@ def _strip_shapes(
             box = {"type": "rect", "x0": x0, "x1": x1, "y0": -row - 0.46, "y1": -row + 0.46}
             fill = {"fillcolor": _tint(name)[1], "line": {"width": 0}}
             shapes.append({**box, **fill, "layer": "below"})
-    if chosen is not None and 1 <= chosen <= length:
-        row, column = divmod(chosen - 1, per_row)
-        box = {"x0": column - 0.5, "x1": column + 0.5, "y0": -row - 0.47, "y1": -row + 0.47}
-        shapes.append({"type": "rect", **box, "line": {"color": VERMILION, "width": 3}})
     return shapes
 
 

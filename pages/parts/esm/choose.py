@@ -2,12 +2,13 @@
 
 import streamlit as st
 
+from core.figures.palette import VERMILION
 from core.figures.protein_tracks import chain_strip
 from core.protein.chain import Chain
 from pages.parts.downloads import show_figure
 from pages.parts.esm import words
 
-AT, PICK, VOTE, OPENED = "e_at", "_e_pick", "e_vote", "_e_opened"
+AT, PICK, VOTE, OPENED, _LAST = "e_at", "_e_pick", "e_vote", "_e_opened", "_e_clicked"
 
 
 def chosen_position(chain: Chain) -> int:
@@ -68,23 +69,33 @@ def show_strip(chain: Chain, position: int) -> None:
     hide = hidden(chain, position)
     names = words.residue_names(chain)
     names[position - 1] = words.residue_name(chain, position, hide=hide)
-    figure = chain_strip(chain.sequence, words.regions(chain), names, chosen=position, hidden=hide)
+    figure = chain_strip(
+        chain.sequence, words.regions(chain), names, hidden=position if hide else None
+    )
     parts = ", ".join(f"{r.name} {r.start} to {r.end}" for r in chain.regions)
     show_figure(
         figure,
         key="e_strip",
-        alt=f"The chain's {len(chain)} residues, {parts}. Hidden now: "
-        f"{words.residue_name(chain, position, hide=hide)}.",
+        alt=f"The chain's {len(chain)} residues, {parts}; the hidden one is framed.",
         table=lambda: _chain_table(chain),
         code=words.chain_code(chain),
         on_select=_clicked,
     )
+    # Plotly would draw all letters anew to move one frame, so the page's style sheet moves it.
+    letter = f".st-key-e_strip .scatterlayer .point:nth-of-type({position})"
+    st.html(
+        f"<style>{letter} {{stroke: {VERMILION} !important; stroke-width: 3px !important; "
+        "stroke-opacity: 1 !important; opacity: 1 !important}}</style>"
+    )
 
 
 def _clicked() -> None:
+    """A letter was clicked; the chart reports a second click on one letter as no letter at all."""
     points = st.session_state["e_strip"].selection.points
     if points:
-        st.session_state[AT] = int(points[0]["customdata"][1])
+        st.session_state[_LAST] = int(points[0]["customdata"][1])
+    if _LAST in st.session_state:
+        st.session_state[AT] = st.session_state[_LAST]
 
 
 def _chain_table(chain: Chain) -> dict[str, list]:

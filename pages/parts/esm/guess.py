@@ -33,12 +33,12 @@ def guess_section(chain: Chain, model_name: str) -> None:
         strip, choices = st.container(), st.container()
         with choices:
             position = choose(chain, usual)
+        with strip:
+            show_strip(chain, position)
         if not hidden(chain, position):
             _published(chain, position)
     with right:
         _answer(chain, model_name, position)
-    with strip:
-        show_strip(chain, position)
 
 
 def _answer(chain: Chain, model_name: str, position: int) -> None:
