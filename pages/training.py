@@ -2,8 +2,6 @@
 
 import streamlit as st
 
-from core.runs.supervisor import Supervisor
-from core.settings import read_settings
 from pages.parts.controls import sequence_box
 from pages.parts.frame import open_page
 from pages.parts.training.controls import say_what_happened, start_bar, steering
@@ -11,12 +9,17 @@ from pages.parts.training.explained import explained
 from pages.parts.training.files import take_away
 from pages.parts.training.own_string import own_string
 from pages.parts.training.runs import runs_table
-from pages.parts.training.scene import choose_run, say_what_is_missing, scene_of
+from pages.parts.training.scene import (
+    choose_run,
+    say_what_is_missing,
+    scene_of,
+    supervisor_here,
+)
 from pages.parts.training.stage import stage
 
 open_page("training", "Press Start, and watch it learn.")
 
-supervisor = Supervisor(read_settings())
+supervisor = supervisor_here()
 # Under a test of the page alone there is no server that a worker could serve.
 supervisor.look(keep_warm=st.runtime.exists())
 # A place that is always there, so that nothing below is built anew when a sentence appears.

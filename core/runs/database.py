@@ -4,6 +4,7 @@ In: a path. Out: a connection with the tables there, in WAL mode, so that reader
 for a writer. Knows nothing of what the rows mean.
 """
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -114,6 +115,16 @@ def connect(path: Path, *, busy_seconds: float = 5.0) -> sqlite3.Connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.executescript(_TABLES + "PRAGMA user_version = 1;")
     return connection
+
+
+def is_writable(path: Path) -> bool:
+    """Whether the database at `path` can be made, or changed where it is there."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return False
+    there = [each for each in (path.parent, path) if each.exists()]
+    return all(os.access(each, os.W_OK) for each in there)
 
 
 @contextmanager

@@ -280,6 +280,18 @@ def test_a_place_that_does_not_train_still_plays_the_recording(open_page, monkey
     assert "Recorded run" in words(app)
 
 
+def test_a_folder_that_cannot_be_written_is_named_and_the_recording_plays(
+    open_page, monkeypatch, tmp_path
+):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setenv("ONE_RECEPTOR_DATA", "/dev/null/runs")
+    app = open_page("training")
+    assert not app.exception
+    assert any("`ONE_RECEPTOR_DATA`" in warning.value for warning in app.warning)
+    assert button(app, "Start").disabled
+    assert "Recorded run" in words(app)
+
+
 def test_the_web_server_never_loads_torch_for_training():
     code = """
 import sys

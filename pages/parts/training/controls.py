@@ -22,7 +22,7 @@ SAME_WIDTH = 125
 
 def start_bar(supervisor: Supervisor, watched: str) -> None:
     """Recipe, settings and the Start button, in one row that wraps on a phone."""
-    row, below = st.container(horizontal=True, vertical_alignment="bottom"), st.container()
+    row, below = st.container(horizontal=True, vertical_alignment="center"), st.container()
     with row:
         recipe = recipe_form(below)
         st.button(

@@ -2,9 +2,10 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,11 @@ import streamlit as st
 
 from core.runs import history, recorded, store
 from core.runs.curves import smooth, smoothing_for, thin
+from core.runs.database import FILE_NAME, is_writable
 from core.runs.run import ACTIVE, WAITING, Run
 from core.runs.supervisor import CHECKPOINT, Supervisor, checkpoint_folder
 from core.runs.view import View, follow, until
+from core.settings import read_settings
 from core.training.events import Snapshot
 from core.training.recipe import Recipe, Watch
 from pages.parts.links import plain
@@ -59,6 +62,20 @@ class Scene:
     def drawn(self) -> np.ndarray:
         """Which steps are drawn: few enough for a browser, every spike among them."""
         return thin(self.view.steps, self.view.losses)
+
+
+def supervisor_here() -> Supervisor:
+    """The runs of this installation; none, and a sentence, where its folder cannot be written."""
+    settings = read_settings()
+    if not is_writable(settings.data_folder / FILE_NAME):
+        st.warning(
+            "The folder for runs cannot be written, so nothing is trained here and the recorded "
+            "run plays. Set `ONE_RECEPTOR_DATA` to a folder that can be.",
+            icon=":material/folder_off:",
+        )
+        nowhere = Path(gettempdir()) / "one_receptor_without_runs"
+        settings = replace(settings, data_folder=nowhere, max_running=0)
+    return Supervisor(settings)
 
 
 def say_what_is_missing(supervisor: Supervisor) -> None:
