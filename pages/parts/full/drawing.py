@@ -151,14 +151,12 @@ def _numbers(sizes: Sizes, axes: tuple[str, ...]) -> str:
 
 def _panel(box: Box, sizes: Sizes) -> None:
     part = box.part
-    st.markdown(part.does)
-    st.latex(part.formula)
     rows = [
         f"| {name} | ({', '.join(_escaped(axis) for axis in axes)}) | {_numbers(sizes, axes)} |"
         for name, axes in part.flow
     ]
-    st.markdown("\n".join(["| array | axes | numbers |", "|---|---|---|", *rows]))
-    st.markdown(_weights(box, sizes))
+    table = "\n".join(["| array | axes | numbers |", "|---|---|---|", *rows])
+    st.markdown(f"{part.does}\n\n$$\n{part.formula}\n$$\n\n{table}\n\n{_weights(box, sizes)}")
     source = st.expander("Source of what the app runs", icon=":material/code:", on_change="rerun")
     if source.open:
         with source:
