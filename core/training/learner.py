@@ -5,7 +5,6 @@ and writes tensors on the device only, so that a CUDA graph can hold it whole. K
 events, evaluation or files.
 """
 
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -15,11 +14,12 @@ from jaxtyping import Float32
 from torch import Tensor
 
 from core.alphabet import PAD
-from core.training.cpu_calls import CpuCalls, RandomBits
+from core.training.cpu_forward import CpuForward
 from core.training.model import build_model
 from core.training.optimisers import clip_gradients, make_optimisers
 from core.training.packing import PackedBatch, PackedForward, draw_packed
 from core.training.parallel import World, average, share_gradients
+from core.training.random_bits import RandomBits
 from core.training.recipe import Recipe
 from core.training.schedule import learning_rate
 
@@ -33,18 +33,23 @@ class Learner:
     def __init__(self, recipe: Recipe, device: torch.device, world: World | None = None):
         self.recipe, self.device, self.world = recipe, device, world or World()
         self.model = build_model(recipe).to(device)
-        self._forward = share_gradients(
-            PackedForward(self.model), device, self.world, some_unused=not recipe.cross_attention
+        self._dropout_bits = RandomBits(self._seed_dropout())
+        forward = (
+            CpuForward(self.model, self._dropout_bits)
+            if device.type == "cpu"
+            else PackedForward(self.model)
         )
+        self._forward = share_gradients(
+            forward, device, self.world, some_unused=not recipe.cross_attention
+        )
+        self._parameters = list(self.model.parameters())
         self._rate = torch.zeros((), device=device)
         self.optimisers = make_optimisers(self.model, recipe, self._rate)
         self.generator = torch.Generator(device).manual_seed(recipe.seed)
-        self._dropout_bits = RandomBits(self._seed_dropout())
         rates = [learning_rate(recipe, step) for step in range(1, recipe.steps + 1)]
         self._rates = torch.tensor(rates, device=device)
         self._logs = torch.zeros(2, recipe.steps, device=device)
         self._taken = torch.zeros(1, dtype=torch.long, device=device)
-        self._cpu_calls = CpuCalls(self._dropout_bits)
 
     def update(self) -> None:
         """One step on strings of its own: draw them, then learn from them."""
@@ -53,11 +58,11 @@ class Learner:
     def learn_from(self, batch: PackedBatch) -> None:
         """Forward, backward, clip, change the weights, log. No number is read from the device."""
         self._rate.copy_(self._rates.index_select(0, self._taken).squeeze(0))
-        self.model.zero_grad(set_to_none=True)
-        with self._calls():
-            loss = self._loss(batch)
+        for parameter in self._parameters:
+            parameter.grad = None
+        loss = self._loss(batch)
         loss.backward()
-        norm = clip_gradients(self.model, self.recipe.clip_norm)
+        norm = clip_gradients(self._parameters, self.recipe.clip_norm)
         for optimiser in self.optimisers:
             optimiser.step()
         logged = torch.stack([average(loss.detach(), self.world), norm]).unsqueeze(1)
@@ -81,7 +86,16 @@ class Learner:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Take over a `state`; the following updates are those that would have come after it."""
+        """Take over a `state`; the following updates are those that would have come after it.
+
+        Raises ValueError when it comes from CUDA and this is not, or the other way round: their
+        generators count differently.
+        """
+        if (state["device_dropout"] is not None) != (self.device.type == "cuda"):
+            raise ValueError(
+                "This checkpoint was written on another kind of device; only there can its run "
+                "go on."
+            )
         self.model.load_state_dict(state["model"])
         for optimiser, saved in zip(self.optimisers, state["optimisers"], strict=True):
             optimiser.load_state_dict(saved)
@@ -89,7 +103,7 @@ class Learner:
                 group["lr"] = self._rate  # loading put a copy in its place
         self.generator.set_state(state["generator"])
         self._dropout_bits.restore(state["dropout"])
-        if self.device.type == "cuda" and state["device_dropout"] is not None:
+        if state["device_dropout"] is not None:
             torch.cuda.set_rng_state(state["device_dropout"], self.device)
         self._taken.fill_(state["taken"])
 
@@ -110,16 +124,11 @@ class Learner:
         )
         return total * self.world.size / tokens
 
-    def _calls(self) -> AbstractContextManager[Any]:
-        if self.device.type != "cpu":
-            return nullcontext()
-        self._dropout_bits.forget_leftovers()
-        return self._cpu_calls
-
     def _seed_dropout(self) -> int:
         # Far from the seeds of weights and strings, and different in every process.
         seed = (self.recipe.seed + 1) * 1_000_003 + self.world.rank
         if self.device.type == "cuda":
+            torch.cuda.set_device(self.device)  # seeds, streams and graphs mean the current one
             torch.cuda.manual_seed(seed)
         elif self.device.type == "mps":
             torch.mps.manual_seed(seed)

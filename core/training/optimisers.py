@@ -41,13 +41,13 @@ def _adam(parameters: list[nn.Parameter], recipe: Recipe, rate: Tensor) -> torch
     )
 
 
-def clip_gradients(model: nn.Module, longest: float) -> Tensor:
+def clip_gradients(parameters: list[nn.Parameter], longest: float) -> Tensor:
     """Scale all gradients down together to norm `longest` (0: leave them); the norm before.
 
     Source: Pascanu et al. 2013, algorithm 1.
     """
-    with_gradient = [p for p in model.parameters() if p.grad is not None]
-    norm = get_total_norm([p.grad for p in with_gradient if p.grad is not None], foreach=True)
+    with_gradient = [p for p in parameters if p.grad is not None]
+    norm = get_total_norm([p.grad for p in with_gradient if p.grad is not None])
     if longest:
-        clip_grads_with_norm_(with_gradient, longest, norm, foreach=True)
+        clip_grads_with_norm_(with_gradient, longest, norm)
     return norm

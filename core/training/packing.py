@@ -88,20 +88,36 @@ class PackedForward(nn.Module):
         within_src = _same(batch.src_is_second, batch.src_is_second)
         within_tgt = _same(batch.tgt_is_second, batch.tgt_is_second)
         across = _same(batch.tgt_is_second, batch.src_is_second)
-        memory = model.encoder(
+        memory = self.encode(
             self._embed(model.src_embedding, batch.src, batch.src_places), within_src
         )
         if model.shape.causal:
             within_tgt = within_tgt.tril()
         x = self._embed(model.tgt_embedding, batch.tgt, batch.tgt_places)
-        return model.generator(model.decoder(x, memory, within_tgt, across))
+        return model.generator(self.decode(x, memory, within_tgt, across))
+
+    def encode(self, x: Tensor, within: Bool[Tensor, "pairs n n"]) -> Tensor:
+        """The encoder's layers."""
+        return self.model.encoder(x, within)
+
+    def decode(
+        self,
+        x: Tensor,
+        memory: Tensor,
+        within: Bool[Tensor, "pairs n n"],
+        across: Bool[Tensor, "pairs n n_memory"],
+    ) -> Tensor:
+        """The decoder's layers."""
+        return self.model.decoder(x, memory, within, across)
+
+    def drop(self, x: Tensor) -> Tensor:
+        """Dropout on the embeddings."""
+        return self.model.dropout(x)
 
     def _embed(self, embedding: nn.Embedding, ids: Tensor, places: Tensor) -> Tensor:
         x = embedding(ids) * math.sqrt(self.model.shape.d_model)
         positions = self.model.positions
-        if positions is None:
-            return self.model.dropout(x)
-        return positions.dropout(x + positions.table[places])
+        return self.drop(x if positions is None else x + positions.table[places])
 
 
 def _same(

@@ -86,6 +86,13 @@ def test_the_cpu_takes_plain_steps():
     assert (learner.logs(1, 3)[0] > 0).all()
 
 
+def test_a_checkpoint_of_another_kind_of_device_is_refused():
+    learner = Learner(replace(SPRINT, d_model=12, num_heads=3, d_ff=20, steps=1), CPU)
+    state = learner.state() | {"device_dropout": torch.zeros(16, dtype=torch.uint8)}
+    with pytest.raises(ValueError, match="another kind of device"):
+        learner.restore(state)
+
+
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device on this machine")
 def test_the_captured_step_on_cuda_is_the_step_on_the_cpu(monkeypatch):
     """Same seed, same strings, float32, dropout 0: 20 losses agree to 1e-3."""

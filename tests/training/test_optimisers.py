@@ -81,7 +81,7 @@ def test_a_muon_run_goes_on_from_its_state():
 def test_clipping_by_hand(longest, expected):
     layer = nn.Linear(2, 1)
     layer.weight.grad, layer.bias.grad = torch.tensor([[3.0, 0.0]]), torch.tensor([4.0])
-    assert clip_gradients(layer, longest).item() == pytest.approx(5.0)
+    assert clip_gradients(list(layer.parameters()), longest).item() == pytest.approx(5.0)
     norm = torch.cat([layer.weight.grad.flatten(), layer.bias.grad]).norm().item()
     assert norm == pytest.approx(expected, rel=1e-5)
 

@@ -1,0 +1,165 @@
+"""The two sublayers of a post-LN Transformer, each with its add & norm as one function.
+
+The same numbers as `core.transformer` gives, with the way back written by hand: on the CPU a
+small model spends a third of a step on calls, so this makes a third as many, works in place,
+and keeps only what the way back needs. Tests hold both against the model's own code.
+
+Masks hold 0 or 1 / (1 - p), or are None; they and `bias` have no gradient.
+"""
+
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+EPS = 1e-5
+_NORM_BACKWARD = torch.ops.aten.native_layer_norm_backward.default
+_RELU_BACKWARD = torch.ops.aten.threshold_backward.default
+Mask = Tensor | None
+
+
+def _dropped(x: Tensor, mask: Mask) -> Tensor:
+    return x if mask is None else x.mul_(mask.view_as(x))
+
+
+def _to_heads(x: Tensor, batch: int, parts: int, heads: int) -> Float[Tensor, "parts Bh L d_k"]:
+    split = x.view(batch, -1, parts, heads, x.shape[1] // (parts * heads))
+    return split.permute(2, 0, 3, 1, 4).reshape(parts, batch * heads, -1, split.shape[-1])
+
+
+def _from_heads(x: Float[Tensor, "parts Bh L d_k"], batch: int) -> Float[Tensor, "BL d"]:
+    parts, _, length, d_k = x.shape
+    split = x.view(parts, batch, -1, length, d_k).permute(1, 3, 0, 2, 4)
+    return split.reshape(batch * length, -1)
+
+
+class FeedForwardSublayer(torch.autograd.Function):
+    """LayerNorm(x + dropout(W2 dropout(relu(W1 x + b1)) + b2))."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        x: Float[Tensor, "B L d_model"],
+        w1: Tensor,
+        b1: Tensor,
+        w2: Tensor,
+        b2: Tensor,
+        gamma: Tensor,
+        beta: Tensor,
+        inner: Mask,
+        outer: Mask,
+    ) -> Float[Tensor, "B L d_model"]:
+        """The new stream."""
+        flat = x.flatten(0, 1)
+        hidden = _dropped(torch.addmm(b1, flat, w1.t()).clamp_min_(0), inner)
+        summed = _dropped(torch.addmm(b2, hidden, w2.t()), outer).add_(flat)
+        y, mean, rstd = torch.native_layer_norm(summed, gamma.shape, gamma, beta, EPS)
+        ctx.save_for_backward(flat, hidden, summed, mean, rstd, w1, w2, gamma, beta, inner, outer)
+        return y.view_as(x)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        """Gradients of the stream, both layers, gamma and beta."""
+        flat, hidden, summed, mean, rstd, w1, w2, gamma, beta, inner, outer = ctx.saved_tensors
+        of_sum, of_gamma, of_beta = _norm_backward(gradient, summed, mean, rstd, gamma, beta)
+        branch = of_sum if outer is None else of_sum * outer.view_as(of_sum)
+        back = _RELU_BACKWARD(_dropped(branch.mm(w2), inner), hidden, 0)
+        return (
+            torch.addmm(of_sum, back, w1).view_as(gradient),
+            back.t().mm(flat),
+            back.sum(0),
+            branch.t().mm(hidden),
+            branch.sum(0),
+            of_gamma,
+            of_beta,
+            None,
+            None,
+        )
+
+
+class AttentionSublayer(torch.autograd.Function):
+    """LayerNorm(x + dropout(attention)), from `x` to itself or to `memory` if there is one.
+
+    `w` and `b` are the fused projection (queries, keys, values), `wo` and `bo` the joining one.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        x: Float[Tensor, "B n_query d_model"],
+        memory: Float[Tensor, "B n_key d_model"] | None,
+        w: Tensor,
+        b: Tensor,
+        wo: Tensor,
+        bo: Tensor,
+        gamma: Tensor,
+        beta: Tensor,
+        heads: int,
+        bias: Float[Tensor, "B 1 n_query n_key"],
+        inner: Mask,
+        outer: Mask,
+    ) -> Float[Tensor, "B n_query d_model"]:
+        """The new stream."""
+        batch, d = len(x), x.shape[2]
+        sources = [x.flatten(0, 1)] if memory is None else [x.flatten(0, 1), memory.flatten(0, 1)]
+        rows = [3 * d] if memory is None else [d, 2 * d]
+        projected = map(torch.addmm, b.split(rows), sources, [part.t() for part in w.split(rows)])
+        q, k, v = (
+            one
+            for part, n in zip(projected, rows, strict=True)
+            for one in _to_heads(part, batch, n // d, heads)
+        )
+        ctx.batch, ctx.rows, ctx.scale = batch, rows, q.shape[2] ** -0.5
+        scores = torch.baddbmm(q.new_zeros(()), q, k.mT, beta=0, alpha=ctx.scale)
+        scores.view(batch, heads, *scores.shape[1:]).add_(bias)
+        weights = scores.softmax(-1)
+        used = weights if inner is None else weights * inner.view_as(weights)
+        blended = _from_heads(used.bmm(v)[None], batch)
+        summed = _dropped(torch.addmm(bo, blended, wo.t()), outer).add_(sources[0])
+        y, mean, rstd = torch.native_layer_norm(summed, gamma.shape, gamma, beta, EPS)
+        ctx.save_for_backward(
+            q, k, v, weights, used, blended, summed, mean, rstd, w, wo, gamma, beta, inner, outer,
+            *sources,
+        )  # fmt: skip
+        return y.view_as(x)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        """Gradients of the stream, the memory, both projections, gamma and beta."""
+        q, k, v, weights, used, blended, summed, mean, rstd, w, wo, gamma, beta, inner, outer = (
+            ctx.saved_tensors[:15]
+        )
+        sources, batch, d_model = ctx.saved_tensors[15:], ctx.batch, gamma.shape[0]
+        of_sum, of_gamma, of_beta = _norm_backward(gradient, summed, mean, rstd, gamma, beta)
+        branch = of_sum if outer is None else of_sum * outer.view_as(of_sum)
+        of_blended = _to_heads(branch.mm(wo), batch, 1, len(q) // batch)[0]
+        of_heads = [
+            q.new_empty(n // d_model, *one.shape) for n, one in zip(ctx.rows, (q, k), strict=False)
+        ]
+        of_q, of_k, of_v = (one for part in of_heads for one in part)
+        torch.bmm(used.mT, of_blended, out=of_v)
+        of_weights = of_blended.bmm(v.mT)
+        of_scores = torch._softmax_backward_data(
+            _dropped(of_weights, inner), weights, -1, weights.dtype
+        ).mul_(ctx.scale)
+        torch.bmm(of_scores, k, out=of_q)
+        torch.bmm(of_scores.mT, q, out=of_k)
+        back = [_from_heads(part, batch) for part in of_heads]
+        of_w = torch.cat([one.t().mm(source) for one, source in zip(back, sources, strict=True)])
+        of_b = torch.cat([one.sum(0) for one in back])
+        parts = w.split(ctx.rows)
+        of_x = torch.addmm(of_sum, back[0], parts[0]).view_as(gradient)
+        of_memory = (back[1].mm(parts[1])).view(batch, -1, d_model) if len(back) > 1 else None
+        of_wo, of_bo = branch.t().mm(blended), branch.sum(0)
+        return of_x, of_memory, of_w, of_b, of_wo, of_bo, of_gamma, of_beta, *[None] * 4
+
+
+def _norm_backward(
+    gradient: Tensor, x: Tensor, mean: Tensor, rstd: Tensor, gamma: Tensor, beta: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    flat, shape = gradient.flatten(0, 1), list(gamma.shape)
+    return _NORM_BACKWARD(flat, x, shape, mean, rstd, gamma, beta, [True] * 3)
