@@ -52,7 +52,7 @@ class Guess:
     @property
     def surprise(self) -> float:
         """-log p(true residue | the rest), in nats: what training made small."""
-        return -float(np.log(self.p_true))
+        return abs(float(np.log(self.p_true)))  # not -0.0 where p is 1
 
     @property
     def entropy_bits(self) -> float:

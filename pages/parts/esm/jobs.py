@@ -71,9 +71,12 @@ def _watch(key: str) -> None:
     _, job = _jobs()[key]
     if not job.running:
         st.rerun()
-    done, total, _ = job.latest or (0, 1, [])
-    left = f", about {job.seconds * (total - done) / done:.0f} s left" if done else ""
-    st.progress(done / total, text=f"{done} of {total} residues{left}")
+    if job.latest is None:
+        st.progress(0.0, text="Starting …")
+    else:
+        done, total, _ = job.latest
+        left = job.seconds * (total - done) / done
+        st.progress(done / total, text=f"{done} of {total} residues, about {left:.0f} s left")
     st.button("Cancel", key=f"e_cancel_{key}", icon=":material/stop:", on_click=job.cancel)
 
 
