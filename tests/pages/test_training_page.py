@@ -6,6 +6,7 @@ import time
 from concurrent.futures import Future
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from core.runs import commands, history, store
@@ -14,7 +15,7 @@ from core.runs.processes import own_identity
 from core.runs.run import ACTIVE
 from core.runs.supervisor import CHECKPOINT, checkpoint_folder
 from core.settings import REPOSITORY, read_settings
-from core.training.events import Evaluated, Sampled, StepDone
+from core.training.events import Evaluated, Sampled, Snapshot, StepDone
 from core.training.recipe import PAPER, SPRINT, Watch
 from pages.parts.training.scene import REPLAY_SECONDS
 
@@ -42,6 +43,11 @@ def add(db, *, owner="a stranger", state="running", steps=17, **named):
         history.record(db, run_id, Evaluated(steps, 997, 1000, 0.999))
         store.move(db, run_id, state, come_from=ACTIVE)
     return run_id
+
+
+def one_snapshot(step):
+    weights = np.full((2, 4, 4, 4), 0.25, dtype=np.float16)
+    return Snapshot(step, tuple("<CAS"), tuple("CASS"), weights, (0.25, 0.25))
 
 
 def words(app) -> str:
@@ -270,6 +276,18 @@ def test_a_visitors_own_string_is_reversed_by_saved_weights_named_by_their_step(
 def test_it_says_openly_that_length_13_is_trained(open_page):
     app = open_page("training", run="recorded", r_more="What you see")
     assert "strings of 13 letters are among the training lengths" in words(app)
+
+
+def test_the_slider_stays_where_it_was_left_while_the_run_goes_on(open_page, db):
+    run_id = add(db, state="paused")
+    for step in (5, 10, 15):
+        history.record(db, run_id, one_snapshot(step))
+    app = open_page("training", run=str(run_id))
+    assert app.select_slider[0].value == 15
+    app.select_slider[0].set_value(10).run()
+    history.record(db, run_id, one_snapshot(17))
+    app.run()
+    assert app.select_slider[0].value == 10
 
 
 def test_a_place_that_does_not_train_still_plays_the_recording(open_page, monkeypatch):

@@ -140,12 +140,16 @@ def _scrub(scene: Scene) -> int:
     steps = [step for step, _ in scene.view.trail]
     if len(steps) < 2:
         return scene.view.last_step
+    key = f"scrub_{scene.run.id if scene.run else 'recorded'}"
+    kept = st.session_state.get(f"_{key}")
     chosen: int = st.select_slider(
         "Go back to step",
         steps,
-        value=steps[-1],
-        key=f"scrub_{scene.run.id if scene.run else 'recorded'}_{len(steps)}",
+        # More steps make another slider: it begins where this one was left, or at the newest.
+        value=kept if kept in steps else steps[-1],
+        key=f"{key}_{len(steps)}",
     )
+    st.session_state[f"_{key}"] = None if chosen == steps[-1] else chosen
     return chosen
 
 
