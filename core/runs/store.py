@@ -33,12 +33,20 @@ def add(
     owner: str,
     server: Identity | None = None,
     name: str | None = None,
+    once_within: float = 0.0,
 ) -> int:
     """Put a run at the end of the queue and return its number.
 
+    The same run asked for by the same owner less than `once_within` seconds ago is not made again.
     Raises ValueError when the queue already holds `MOST_QUEUED` runs.
     """
     with writing(db):
+        same = db.execute(
+            "SELECT id FROM runs WHERE owner = ? AND recipe = ? AND watch = ? AND created > ?",
+            (owner, recipe.to_json(), watch.to_json(), time.time() - once_within),
+        ).fetchone()
+        if same:
+            return int(same["id"])
         waiting = _count(db, WAITING)
         if waiting >= MOST_QUEUED:
             raise ValueError(

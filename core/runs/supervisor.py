@@ -47,8 +47,16 @@ class Supervisor:
         with opened(self.path) as db:
             yield db
 
-    def start(self, recipe: Recipe, watch: Watch, key: str, name: str | None = None) -> int:
-        """Queue a run, wake a worker for it, and return its number.
+    def start(
+        self,
+        recipe: Recipe,
+        watch: Watch,
+        key: str,
+        name: str | None = None,
+        *,
+        once_within: float = 0.0,
+    ) -> int:
+        """Queue a run, wake a worker for it, and return its number; see `store.add`.
 
         Raises ValueError (a sentence) when this installation does not train, the watched string
         cannot be read, or too many runs wait already, of this visitor or in all.
@@ -61,7 +69,15 @@ class Supervisor:
             mine = [run for run in store.in_states(db, WAITING) if run.owner == owner]
             if len(mine) >= MOST_STARTED_WAITING:
                 raise ValueError(f"{len(mine)} of your runs already wait; let one begin first.")
-            run_id = store.add(db, recipe, watch, owner=owner, server=own_identity(), name=name)
+            run_id = store.add(
+                db,
+                recipe,
+                watch,
+                owner=owner,
+                server=own_identity(),
+                name=name,
+                once_within=once_within,
+            )
             for old in store.over_the_limit(db):
                 self._remove(db, old)
             self._hand_out(db)
@@ -195,8 +211,8 @@ def _why_interrupted(run: Run) -> str:
     if run.server is not None and is_alive(run.server) is not True:
         return "The server or the machine went away; what was recorded is kept."
     return (
-        "The training process ended without a word: killed, or out of memory. What was recorded "
-        "is kept."
+        "The training process ended without a word: killed, out of memory, or the disk is full. "
+        "What was recorded is kept."
     )
 
 

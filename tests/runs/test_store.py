@@ -159,3 +159,14 @@ def test_readers_do_not_wait_for_a_writer(db, settings):
         assert store.get(reader, run_id).heartbeat is None
     assert store.get(reader, run_id).heartbeat is not None
     reader.close()
+
+
+def test_the_same_run_asked_for_at_the_same_moment_is_made_once(db):
+    first, again = (add_once(db, owner="a") for _ in range(2))
+    assert first == again
+    assert add_once(db, owner="b") != first
+    assert store.add(db, SPRINT, Watch(), owner="a") != first
+
+
+def add_once(db, owner):
+    return store.add(db, SPRINT, Watch(), owner=owner, once_within=60.0)

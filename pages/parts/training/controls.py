@@ -120,7 +120,10 @@ def _start(supervisor: Supervisor, recipe: Recipe | None, watched: str) -> None:
     if recipe is None:
         return
     watch = watch_for(recipe, watched)
-    run_id = once("start", lambda: supervisor.start(recipe, watch, visitor_key()))
+    # Twice at the same moment, too: a session whose redraw is cut short remembers nothing.
+    run_id = once(
+        "start", lambda: supervisor.start(recipe, watch, visitor_key(), once_within=ONE_CLICK)
+    )
     if run_id is not None:
         st.session_state["run"] = str(run_id)
         st.session_state["r_follow"] = True
