@@ -4,9 +4,13 @@ Categorical colours are Okabe and Ito's (2008); Cividis and PuOr stay readable i
 forms of colour vision. Text and grid colours are left to the page's theme.
 """
 
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from types import MappingProxyType
+from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 from plotly.colors import get_colorscale
 
@@ -41,13 +45,61 @@ def base_layout(*, height: int, title: str | None = None, **more: object) -> dic
     }
 
 
-def draw(data: Sequence[Mapping[str, object]], layout: Mapping[str, object]) -> go.Figure:
+class Drawing(go.Figure):
+    """A figure that is what it was drawn from until somebody asks for more than that.
+
+    A page sends a figure's dictionary and nothing else. Making Plotly's objects from it and a
+    deep copy of them costs more than all the rest of a redraw, so both wait until `data`,
+    `layout` or a change is asked for.
+    """
+
+    def __init__(
+        self,
+        data: Sequence[Mapping[str, object]] = (),
+        layout: Mapping[str, object] = MappingProxyType({}),
+    ):
+        given = {name: value for name, value in layout.items() if value is not None}
+        object.__setattr__(self, "_drawn", {"data": [*data], "layout": given})
+
+    def __getattr__(self, name: str) -> Any:
+        special = name.startswith("__")  # Python itself asks for these, when it copies
+        drawn = None if special else self.__dict__.pop("_drawn", None)
+        if drawn is None:
+            raise AttributeError(name)
+        super().__init__(**drawn, _validate=False)
+        return getattr(self, name)
+
+    def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
+        drawn = self.__dict__.get("_drawn")
+        return (Drawing, (*drawn.values(),)) if drawn else (go.Figure, super().__reduce__()[1])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Data and layout as dictionaries, arrays of numbers as Plotly packs them."""
+        drawn = self.__dict__.get("_drawn")
+        if drawn is None:
+            return super().to_dict()
+        packed = [{name: _packed(v) for name, v in trace.items()} for trace in drawn["data"]]
+        return drawn | {"data": packed}
+
+
+def _packed(value: object) -> object:
+    """An array of numbers in base64, as plotly.js reads it; everything else as it is."""
+    if not isinstance(value, np.ndarray) or value.dtype.kind not in "fi" or not value.size:
+        return value
+    # plotly.js knows no 64-bit whole numbers, and no picture needs them.
+    numbers = np.ascontiguousarray(value.astype("i4") if value.dtype.kind == "i" else value)
+    packed = {"dtype": numbers.dtype.str[1:], "bdata": b64encode(numbers.tobytes()).decode()}
+    shape = {"shape": ", ".join(map(str, numbers.shape))} if numbers.ndim > 1 else {}
+    return packed | shape
+
+
+def draw(data: Sequence[Mapping[str, object]], layout: Mapping[str, object]) -> Drawing:
     """A figure from complete dictionaries, without Plotly's checks of every property.
 
     The checks cost seven times the rest and find the same each time, so tests make them
     (`go.Figure(figure.to_dict())` is the checked copy), not every click of a visitor.
     """
-    return go.Figure(data=[_spelt_out(trace) for trace in data], layout=layout, _validate=False)
+    return Drawing([_spelt_out(trace) for trace in data], layout)
 
 
 def _spelt_out(trace: Mapping[str, object]) -> dict[str, object]:
