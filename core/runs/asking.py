@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
@@ -35,10 +36,7 @@ class Asking:
 
     def _answer(self, file: Path, string: str) -> Sampled:
         line = json.dumps({"file": str(file), "string": string}) + "\n"
-        try:
-            reply = self._exchange(line)
-        except BrokenPipeError:  # it went to sleep for good just now
-            reply = self._exchange(line)
+        reply = self._exchange(line) or self._exchange(line)  # it may have left just now
         if not reply:
             raise ValueError("The process that reads weights ended without a word.")
         answer = json.loads(reply)
@@ -47,14 +45,21 @@ class Asking:
         return Sampled(**answer)
 
     def _exchange(self, line: str) -> str:
+        """The reply, or nothing when the process ended instead."""
         if self._process is None or self._process.poll() is not None:
             self._process = _start()
         process = self._process
         if process.stdin is None or process.stdout is None:
             raise RuntimeError("The answering process was started without pipes.")
-        process.stdin.write(line)
-        process.stdin.flush()
-        return process.stdout.readline()
+        reply = ""
+        with suppress(BrokenPipeError):
+            process.stdin.write(line)
+            process.stdin.flush()
+            reply = process.stdout.readline()
+        if not reply:
+            process.kill()  # it is on its way out already, and the next one starts afresh
+            process.wait()
+        return reply
 
 
 @lru_cache(maxsize=1)

@@ -1,5 +1,6 @@
 """Strings reversed with saved weights, by the real answering process."""
 
+import signal
 from dataclasses import replace
 
 import pytest
@@ -54,5 +55,11 @@ def test_a_process_that_was_killed_is_replaced_and_leaves_when_the_pipe_ends(wei
     line._process.kill()
     line._process.wait()
     assert line.ask(weights, "CASS").result(60).step == 3
+    line._process.send_signal(signal.SIGSTOP)  # the question is written, and never read
+    waiting = line.ask(weights, "CASS")
+    with pytest.raises(TimeoutError):
+        waiting.result(0.2)
+    line._process.kill()
+    assert waiting.result(60).step == 3
     line.close()
     assert line._process.returncode == 0

@@ -51,7 +51,6 @@ def own_string(supervisor: Supervisor, scene: Scene) -> None:
         "A string to reverse with the newest saved weights",
         key="r_try",
         bind="query-params",
-        max_chars=64,
         placeholder="such as CASSLGQAYEQYF",
         width=420,
     )
