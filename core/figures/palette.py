@@ -86,9 +86,10 @@ def _packed(value: object) -> object:
     """An array of numbers in base64, as plotly.js reads it; everything else as it is."""
     if not isinstance(value, np.ndarray) or value.dtype.kind not in "fi" or not value.size:
         return value
-    # plotly.js knows no 64-bit whole numbers, and no picture needs them.
-    numbers = np.ascontiguousarray(value.astype("i4") if value.dtype.kind == "i" else value)
-    packed = {"dtype": numbers.dtype.str[1:], "bdata": b64encode(numbers.tobytes()).decode()}
+    # plotly.js knows neither 64-bit whole numbers nor 16-bit fractions.
+    kind = "i4" if value.dtype.kind == "i" else "f8" if value.dtype == np.float64 else "f4"
+    numbers = np.ascontiguousarray(value, dtype=f"<{kind}")
+    packed = {"dtype": kind, "bdata": b64encode(numbers.tobytes()).decode()}
     shape = {"shape": ", ".join(map(str, numbers.shape))} if numbers.ndim > 1 else {}
     return packed | shape
 
