@@ -13,7 +13,7 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
-from core.alphabet import BOS, EOS, RESIDUES
+from core.alphabet import BOS, EOS, PAD, RESIDUES
 from core.settings import ASSETS
 from core.transformer.attention import MultiHeadAttention
 from core.transformer.model import Transformer
@@ -23,6 +23,7 @@ from core.transformer.trace import Trace
 
 ENTRY_SCRIPT = Path(__file__).resolve().parents[2] / "streamlit_app.py"
 SEQUENCE = "CASSIRSSYEQYF"
+SPECIAL = {"PAD": PAD, "BOS": BOS, "end": EOS}
 CHAPTERS = ["Positions", "Masks", "Weights", "Depth", "Cross-attention", "Decoding", "Checks"]
 PICTURES = ["Table", "Waves", "Periods", "Similarity", "Rotation", "Toy", "Learned and rotary"]
 
@@ -467,7 +468,7 @@ def test_numbers_of_a_decoding_step(opened, width: int) -> None:
     assert table["kept"].sum() == width
     for row in table.itertuples(index=False):
         begun, last = row.candidate.split(" + ")
-        token = EOS if last == "end" else RESIDUES.encode(last)[0]
+        token = SPECIAL[last] if last in SPECIAL else RESIDUES.encode(last)[0]
         ids = [BOS, *RESIDUES.encode(begun), token]
         with torch.no_grad():
             log_p = model(src, torch.tensor([ids[:-1]]))[0].log_softmax(-1)
@@ -575,7 +576,8 @@ def test_numbers_that_leave_a_box(opened) -> None:
         assert not app.exception
         row, column = divmod(int(values.abs().argmax()), values.shape[1])
         letter = ["BOS", *SEQUENCE[::-1]][row]
-        where = f"dimension {column}" if title == "Cross-attention" else RESIDUES.decode([column])
+        tokens = ["PAD", "BOS", "EOS", *RESIDUES.letters]
+        where = f"dimension {column}" if title == "Cross-attention" else tokens[column]
         expected = f"Largest: {values[row, column]:.2f} at {letter} {row + 1}, {where}."
         assert expected in words(app)
         assert f"{values.shape[0]} letters by {values.shape[1]} numbers" in alts(app)
