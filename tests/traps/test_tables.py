@@ -1,11 +1,13 @@
 """The measured column of the teaching tables, recomputed."""
 
+import math
 import re
 
 import numpy as np
 import pytest
 
 from core.toy.attention import causal
+from core.training.recipe import PAPER
 from core.traps.families import families
 from core.traps.parts import gradient_left, parts
 from core.traps.tricks import signal_left, tricks
@@ -37,12 +39,41 @@ def test_published_numbers_appear_as_they_are_published(measured, golden):
 
 
 def test_the_learning_rate_is_the_papers(measured, golden):
-    optimiser, d_model = (
-        golden["reverse_task"]["optimiser"],
-        golden["reverse_task"]["model"]["d_model"],
+    task = golden["reverse_task"]
+    d_model, warmup = task["model"]["d_model"], task["optimiser"]["warmup"]
+    rates = [
+        f"{d_model**-0.5 * min(step**-0.5, step * warmup**-1.5):.1e} at step {step:,}"
+        for step in (1, warmup, PAPER.steps)
+    ]
+    assert measured["Warm-up"] == ", ".join(rates)
+
+
+def test_the_tricks_numbers_by_plain_arithmetic(measured):
+    target = np.full(23, 0.1 / 23) + np.eye(23)[0] * 0.9
+    floor = -(target * np.log(target)).sum()
+    assert measured["Label smoothing 0.1"] == f"the loss cannot fall below {floor:.3f}"
+    off = np.count_nonzero(np.random.default_rng(0).random(10_000) < 0.1) / 10_000
+    mean = (1 - off) / 0.9
+    assert measured["Dropout 0.1"] == f"one draw: {100 * off:.0f} % off, mean still {mean:.2f}"
+    length = math.hypot(*np.random.default_rng(0).normal(size=64))
+    assert measured["Gradient clipping"].startswith(f"length {length:.1f} becomes 1.0,")
+
+
+def test_the_spread_of_a_signal_by_one_product_of_all_layers(measured):
+    def spread(weights) -> float:
+        random = np.random.default_rng(0)
+        x = random.normal(size=(50, 64))
+        return np.std(x @ np.linalg.multi_dot([weights(random) for _ in range(12)]))
+
+    bound = math.sqrt(6 / (64 + 64))
+    said = [
+        f"{spread(lambda r: r.uniform(-1, 1, (64, 64)) * bound):.1f}",
+        f"{spread(lambda r: r.normal(0, 0.02, (64, 64))):.0e} with weights of spread 0.02",
+        f"{spread(lambda r: r.normal(0, 1, (64, 64))):.0e} with spread 1",
+    ]
+    assert measured["Xavier initialisation"] == (
+        f"spread after 12 layers: {said[0]}; {said[1]}, {said[2]}"
     )
-    peak = d_model**-0.5 * optimiser["warmup"] ** -0.5
-    assert f"{peak:.1e} at step {optimiser['warmup']}" in measured["Warm-up"]
 
 
 def test_gradients_fade_without_the_shortcut_only():
