@@ -1,5 +1,6 @@
 """The full-transformer page: every number it shows, recomputed from raw arrays."""
 
+import json
 import math
 import re
 import shutil
@@ -202,6 +203,37 @@ def test_every_box_opens_with_its_numbers(opened, pre_norm) -> None:
         assert f"**{count:,}** weights" in shown
         if box.repeated:
             assert f"{3 * count:,} in all" in shown
+
+
+@pytest.mark.parametrize("pre_norm", [False, True])
+def test_the_pointer_reads_shape_and_weights_of_the_real_modules(opened, pre_norm) -> None:
+    shape = ModelShape(10_000, 8_000, 64, 4, 128, 2, pre_norm=pre_norm)
+    seen, model = recorded_shapes(Sizes(5, 13, 14, shape)), Transformer.from_shape(shape)
+    by_hand = {
+        "Source tokens": ("ids", (5, 13)),
+        "Source positions": ("x + PE", (5, 13, 64)),
+        "Output so far": ("ids", (5, 14)),
+        "Output positions": ("x + PE", (5, 14, 64)),
+        "Next letter": ("next ids", (5,)),
+    }
+    link = {"f_d": "64", "f_h": "4", "f_ff": "128", "f_n": "2", "f_b": "5"}
+    app = opened(**link, f_ln="pre-LN" if pre_norm else "post-LN")
+    chart = next(c for c in app.get("plotly_chart") if c.key == "f_drawing")
+    hovers = json.loads(chart.proto.spec)["data"][0]["hovertext"]
+    assert len(hovers) == (20 if pre_norm else 18)
+    for hover in hovers:
+        title, array, numbers, weights = re.fullmatch(
+            r"(.+): (.+) \((.+)\), ([\d,]+) weights", hover
+        ).groups()
+        shown = tuple(int(n.replace(",", "")) for n in numbers.split("\u00a0×\u00a0"))
+        count = int(weights.replace(",", ""))
+        if title in by_hand:
+            assert (array, shown, count) == (*by_hand[title], 0)
+            continue
+        module = model.get_submodule(MODULES[title])
+        module = getattr(module, "norm", module)  # add & norm wraps a sublayer it does not own
+        assert shown == seen[f"{MODULES[title]}:out"], title
+        assert count == sum(p.numel() for p in module.parameters()), title
 
 
 def test_sources_are_those_of_the_classes_that_run() -> None:
