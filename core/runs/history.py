@@ -117,6 +117,16 @@ def lines(db: sqlite3.Connection, run_id: int) -> list[tuple[float, str]]:
     return [(at, line) for at, line in rows]
 
 
+def not_saved(db: sqlite3.Connection, run_id: int) -> str | None:
+    """Why the newest checkpoint could not be written; None when it could, or none was due."""
+    row = db.execute(
+        "SELECT line FROM events WHERE run_id = ?"
+        " AND json_extract(line, '$.event') IN ('saved', 'not_saved') ORDER BY id DESC LIMIT 1",
+        (run_id,),
+    ).fetchone()
+    return json.loads(row["line"]).get("sentence") if row else None
+
+
 def last_step(db: sqlite3.Connection, run_id: int) -> int:
     row = db.execute("SELECT max(step) FROM metrics WHERE run_id = ?", (run_id,)).fetchone()
     return row[0] or 0

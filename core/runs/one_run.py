@@ -18,7 +18,7 @@ from core.runs.processes import Identity
 from core.runs.recorder import Recorder
 from core.runs.run import ACTIVE, Run
 from core.training.engine import Training
-from core.training.events import Event, Failed, Finished, StepDone
+from core.training.events import Event, Failed, Finished, NotSaved, Saved, StepDone
 
 LAST_WORDS_TRIES = 6
 
@@ -69,10 +69,12 @@ class OneRun:
                 return "failed", event.sentence
             self._obey(training)
             if self._wishes.ends:
-                self._leave(training, events)
+                saved = self._leave(training, events)
                 break
         if self._wishes.stop:
             return "stopped", None
+        if isinstance(saved, NotSaved):
+            return "interrupted", f"The server went away. {saved.sentence}"
         return "interrupted", "The server went away; the run was saved and can go on."
 
     def _obey(self, training: Training) -> None:
@@ -92,12 +94,13 @@ class OneRun:
             self._wishes.save = False
             self._recorder.put(training.save(self._file))
 
-    def _leave(self, training: Training, events: Iterator[Event]) -> None:
+    def _leave(self, training: Training, events: Iterator[Event]) -> Saved | NotSaved:
         """Save, then read on to the saved step: a GPU is some steps ahead of its events."""
         saved = training.save(self._file)
         while training.step < saved.step:
             self._recorder.put(next(events))
         self._recorder.put(saved)
+        return saved
 
     def _say(self, state: str) -> None:
         with suppress(sqlite3.OperationalError), opened(self._path) as db:

@@ -1,7 +1,8 @@
 """`python -m core.training run`: train from the command line, one JSON object per event.
 
-Events go to standard output, messages to standard error. Exit status: 0 finished, 1 failed,
-2 bad input. Under torchrun the processes share each batch and the first one prints.
+Events go to standard output, messages to standard error. Exit status: 0 finished, 1 failed
+or the weights could not be saved, 2 bad input. Under torchrun the processes share each batch and
+the first one prints.
 """
 
 import argparse
@@ -9,7 +10,7 @@ import sys
 from pathlib import Path
 
 from core.training.engine import Training
-from core.training.events import Failed, to_json_line
+from core.training.events import Failed, NotSaved, Saved, to_json_line
 from core.training.parallel import World, joined_world
 from core.training.recipe import RECIPES, Recipe, Watch
 
@@ -33,14 +34,16 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _report(training: Training, world: World) -> int:
-    event = None
+    status = 0
     for event in training.events():
         if world.speaks:
             print(to_json_line(event), flush=True)
-    if isinstance(event, Failed):
-        print(event.sentence, file=sys.stderr)
-        return 1
-    return 0
+        if isinstance(event, Saved):
+            status = 0
+        if isinstance(event, NotSaved | Failed):
+            print(event.sentence, file=sys.stderr)
+            status = 1
+    return status
 
 
 def _recipe(options: argparse.Namespace) -> Recipe:

@@ -18,15 +18,29 @@ _MAY_DIFFER = {"name", "steps"}
 
 
 def write_checkpoint(path: Path, recipe: Recipe, state: dict[str, Any], seconds: float) -> None:
-    """Write to a neighbour file first: at any moment `path` is absent, old or complete."""
+    """Write to a neighbour file first: at any moment `path` is absent, old or complete.
+
+    Raises OSError when the folder or the disk refuses it.
+    """
     content = {"format": FORMAT, "recipe": recipe.to_dict(), "seconds": seconds, **state}
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         torch.save(content, unfinished)
         os.replace(unfinished, path)
+    except RuntimeError as error:  # what torch makes of a file that the system refuses
+        raise OSError("the file cannot be written; is the disk full?") from error
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def refusal(step: int, problem: OSError) -> str:
+    """What `write_checkpoint` raised at `step`, as a sentence for whoever watches."""
+    reason = problem.strerror or str(problem)
+    return (
+        f"The weights of step {step:,} could not be saved ({reason}). The last whole checkpoint "
+        "stays, and the next one is tried as usual."
+    )
 
 
 def read_checkpoint(path: Path) -> dict[str, Any]:

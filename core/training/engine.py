@@ -4,18 +4,16 @@ In: a recipe and how to watch it. Out: `core.training.events`, plain values. Kno
 processes, databases or pages; whoever reads the events decides when to stop reading.
 """
 
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import torch
 
 from core.alphabet import Vocabulary
 from core.training.captured_step import steps_of
-from core.training.checkpoint import check_same_recipe, read_checkpoint, write_checkpoint
-from core.training.devices import choose_device, device_name, sensible_threads
+from core.training.checkpoint import check_same_recipe, read_checkpoint, refusal, write_checkpoint
+from core.training.devices import choose_device, sensible_threads
 from core.training.divergence import DivergenceWatch
 from core.training.evaluate import decode_string, decoded, exactness, held_out, snapshot
 from core.training.events import (
@@ -23,15 +21,16 @@ from core.training.events import (
     Event,
     Failed,
     Finished,
+    NotSaved,
     Sampled,
     Saved,
-    Started,
     StepDone,
 )
+from core.training.introduction import introduction
 from core.training.learner import Learner
 from core.training.parallel import this_world
 from core.training.recipe import Recipe, Watch, check_watched
-from core.training.schedule import learning_rate, smoothing_floor
+from core.training.schedule import learning_rate
 
 
 def train(
@@ -76,17 +75,16 @@ class Training:
         torch.set_num_threads(threads or sensible_threads())
         self._learner = Learner(recipe, choose_device(device), this_world())
         self._steps = steps_of(self._learner)
-        self._save_to = save_to
+        self._save_to, self._save_failed = save_to, False
         self.step, self.seconds = 0, 0.0
         if resume is not None:
             self._go_on_from(resume)
-        self._resumed_from = self.step
         self._held_out = held_out(recipe, self.watch.held_out, self._learner.device)
         self._divergence = DivergenceWatch(len(Vocabulary(recipe.letters)))
 
     def events(self) -> Iterator[Event]:
         """Started, then steps and looks at them, then Finished, or Failed if it diverges."""
-        yield self._started()
+        yield introduction(self._learner, self.watch, self.step)
         reached = False
         while self.step < self.recipe.steps and not reached:
             for step_or_failure in self._advance():
@@ -98,14 +96,20 @@ class Training:
                 reached = reached or self._reached(seen)
         yield from self._finish()
 
-    def save(self, path: Path) -> Saved:
+    def save(self, path: Path) -> Saved | NotSaved:
         """Write a checkpoint of this moment; only the speaking process of several writes.
 
-        On a GPU the weights may be a few steps ahead of the last event; `Saved.step` is theirs.
+        On a GPU the weights may be a few steps ahead of the last event; `step` is theirs.
+        A disk that refuses it is no reason to stop: the event says so, and the old file stays.
         """
         state = self._learner.state()
-        if self._learner.world.speaks:
-            write_checkpoint(path, self.recipe, state, self.seconds)
+        try:
+            if self._learner.world.speaks:
+                write_checkpoint(path, self.recipe, state, self.seconds)
+        except OSError as problem:
+            self._save_failed = True
+            return NotSaved(state["taken"], refusal(state["taken"], problem))
+        self._save_failed = False
         return Saved(state["taken"], str(path))
 
     def _go_on_from(self, path: Path) -> None:
@@ -113,27 +117,6 @@ class Training:
         check_same_recipe(content, self.recipe)
         self._learner.restore(content)
         self.step, self.seconds = content["taken"], content["seconds"]
-
-    def _started(self) -> Started:
-        learner = self._learner
-        return Started(
-            recipe=self.recipe.to_dict(),
-            watch=self.watch.to_dict(),
-            device=learner.device.type,
-            device_name=device_name(learner.device),
-            threads=torch.get_num_threads(),
-            processes=learner.world.size,
-            parameters=sum(p.numel() for p in learner.model.parameters()),
-            smoothing_floor=smoothing_floor(
-                self.recipe.label_smoothing, len(Vocabulary(self.recipe.letters))
-            ),
-            versions={
-                "python": sys.version.split()[0],
-                "torch": torch.__version__,
-                "numpy": np.__version__,
-            },
-            resumed_from=self._resumed_from,
-        )
 
     def _advance(self) -> Iterator[StepDone | Failed]:
         count = self._steps_until_next_look()
@@ -173,8 +156,16 @@ class Training:
                 yield seen
         if last or _due(step, watch.evaluate_every):
             yield self._evaluated()
-        if self._save_to and (last or _due(step, watch.save_every)):
-            yield self.save(self._save_to)
+        if last or _due(step, watch.save_every):
+            yield from self._keep()
+
+    def _keep(self) -> Iterator[Saved | NotSaved]:
+        """The checkpoint that is due; of several in a row that fail, the first one is told."""
+        if self._save_to is None:
+            return
+        told, event = self._save_failed, self.save(self._save_to)
+        if not (told and self._save_failed):
+            yield event
 
     def _evaluated(self) -> Evaluated:
         found = exactness(self._learner.model, self.recipe, self._held_out)
@@ -186,8 +177,8 @@ class Training:
 
     def _finish(self) -> Iterator[Event]:
         model, at_end = self._learner.model, self.step == self.recipe.steps
-        if self._save_to and not at_end:
-            yield self.save(self._save_to)
+        if not at_end:
+            yield from self._keep()
         # Once more by decoding freely, the slow way, because this is the number that is quoted.
         found = exactness(model, self.recipe, self._held_out, decoded)
         yield Finished(

@@ -97,6 +97,14 @@ class Saved:
 
 
 @dataclass(frozen=True)
+class NotSaved:
+    """A checkpoint could not be written, and why; training goes on and the last one is whole."""
+
+    step: int
+    sentence: str
+
+
+@dataclass(frozen=True)
 class Failed:
     """The run ended early because the numbers did; `sentence` says so in words."""
 
@@ -121,7 +129,7 @@ class Finished:
     decoded: dict[str, str] = field(default_factory=dict)
 
 
-Event = Started | StepDone | Evaluated | Sampled | Snapshot | Saved | Failed | Finished
+Event = Started | StepDone | Evaluated | Sampled | Snapshot | Saved | NotSaved | Failed | Finished
 
 _NAMES: dict[str, type[Any]] = {
     "started": Started,
@@ -130,6 +138,7 @@ _NAMES: dict[str, type[Any]] = {
     "sampled": Sampled,
     "snapshot": Snapshot,
     "saved": Saved,
+    "not_saved": NotSaved,
     "failed": Failed,
     "finished": Finished,
 }

@@ -15,7 +15,7 @@ from core.runs.processes import own_identity
 from core.runs.run import ACTIVE
 from core.runs.supervisor import CHECKPOINT, checkpoint_folder
 from core.settings import REPOSITORY, read_settings
-from core.training.events import Evaluated, Sampled, Snapshot, StepDone
+from core.training.events import Evaluated, NotSaved, Sampled, Snapshot, StepDone
 from core.training.recipe import PAPER, SPRINT, Watch
 from pages.parts.training.scene import REPLAY_SECONDS
 
@@ -233,6 +233,13 @@ def test_a_run_that_failed_says_so_in_words(open_page, db):
     app = open_page("training", run=str(run_id))
     assert "failed" in words(app)
     assert any("not a number" in error.value for error in app.error)
+
+
+def test_a_checkpoint_that_could_not_be_written_is_told_while_the_run_goes_on(open_page, db):
+    run_id = add(db)
+    history.record(db, run_id, NotSaved(9, "The weights of step 9 could not be saved."))
+    app = open_page("training", run=str(run_id))
+    assert any("weights of step 9" in warning.value for warning in app.warning)
 
 
 def test_a_broken_recipe_says_what_was_taken_away(open_page, db):

@@ -11,7 +11,7 @@ from core.runs.one_run import OneRun
 from core.runs.processes import own_identity
 from core.runs.recorder import Recorder
 from core.training.engine import Training
-from core.training.events import StepDone, event_name, from_json_line
+from core.training.events import NotSaved, Saved, StepDone, event_name, from_json_line
 from core.training.recipe import SPRINT, Watch
 
 TINY = replace(
@@ -121,3 +121,31 @@ def test_a_checkpoint_that_went_missing_costs_no_rows(db, claimed, one_run, tmp_
     )
     assert history.last_step(db, claimed.id) == 13
     assert run.rewinds == 0
+
+
+@pytest.mark.parametrize(
+    ("asked", "state", "words"),
+    [("nothing", "finished", None), ("stop", "stopped", None), ("leave", "interrupted", "step 13")],
+)
+def test_a_checkpoint_that_cannot_be_written_is_told_and_ends_nothing(
+    db, claimed, one_run, tmp_path, asked, state, words
+):
+    (tmp_path / "last.pt.folder").touch()
+    wishes = Wishes()
+    wish = {"nothing": lambda: None, "stop": lambda: wishes.take("stop"), "leave": wishes.go_away}
+    run = one_run(wishes, 13, wish[asked])
+    run._file = tmp_path / "last.pt.folder" / "last.pt"
+    run.to_its_end()
+    run = store.get(db, claimed.id)
+    assert run.state == state
+    assert (words is None) == (run.error is None)
+    assert words is None or words in run.error
+    assert "could not be saved" in history.not_saved(db, claimed.id)
+
+
+def test_a_save_that_works_again_takes_the_notice_away(db, claimed):
+    assert history.not_saved(db, claimed.id) is None
+    for event in (NotSaved(3, "It could not be saved."), Saved(6, "last.pt")):
+        history.record(db, claimed.id, event)
+        told = "It could not be saved." if isinstance(event, NotSaved) else None
+        assert history.not_saved(db, claimed.id) == told

@@ -1,6 +1,7 @@
 """The run as a stream: order, repeatability, going on from a checkpoint, failing in words."""
 
 import math
+import resource
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from core.training.events import (
     Evaluated,
     Failed,
     Finished,
+    NotSaved,
     Sampled,
     Saved,
     Snapshot,
@@ -127,6 +129,45 @@ def test_checkpoints_are_written_whole_and_give_the_model(tmp_path):
     assert recipe == TINY
     assert not model.training
     assert decode_string(model, recipe, "CASSF") == events[-1].decoded["CASSF"]
+
+
+def test_a_folder_that_refuses_checkpoints_is_named_once_and_tried_again(tmp_path):
+    blocked, watch = tmp_path / "folder", replace(WATCH, save_every=2)
+    blocked.write_text("a file where the folder should be")
+    events = []
+    for event in train(TINY, watch=watch, threads=1, save_to=blocked / "run.pt", device="cpu"):
+        events.append(event)
+        if isinstance(event, StepDone) and event.step == 7:
+            blocked.unlink()
+    assert losses(events) == losses(run())
+    assert steps_of(events, NotSaved) == [2]  # step 4 and 6 are tried, and not told again
+    assert steps_of(events, Saved) == [8, 10, 11]
+    (told,) = [event.sentence for event in events if isinstance(event, NotSaved)]
+    assert "weights of step 2 could not be saved" in told
+
+
+def test_a_run_whose_last_save_fails_finishes_all_the_same(tmp_path):
+    blocked = tmp_path / "folder"
+    blocked.write_text("a file where the folder should be")
+    events = run(save_to=blocked / "run.pt")
+    assert steps_of(events, NotSaved) == [11]
+    assert isinstance(events[-1], Finished)
+
+
+def test_a_disk_that_is_full_leaves_the_last_whole_checkpoint(tmp_path):
+    path, training = tmp_path / "run.pt", Training(TINY, device="cpu", watch=WATCH, threads=1)
+    training.save(path)
+    whole, (soft, hard) = path.read_bytes(), resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, hard))  # no file may grow beyond this
+    try:
+        refused = training.save(path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert isinstance(refused, NotSaved)
+    assert "is the disk full?" in refused.sentence
+    assert path.read_bytes() == whole
+    assert list(tmp_path.iterdir()) == [path]
+    assert isinstance(training.save(path), Saved)
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,7 @@ class Scene:
     place: int | None = None
     warm: bool = True
     trouble: str | None = None
+    not_saved: str | None = None
 
     @property
     def age(self) -> float:
@@ -164,7 +165,7 @@ def _run_scene(supervisor: Supervisor, run_id: int) -> Scene | None:
             return None
         held_id, held = st.session_state.get(_HELD, (None, None))
         view = follow(db, run, held if held_id == run_id else None)
-        place = store.place(db, run_id)
+        place, not_saved = store.place(db, run_id), history.not_saved(db, run_id)
     st.session_state[_HELD] = (run_id, view)
 
     def snapshot_at(step: int) -> Snapshot | None:
@@ -184,4 +185,5 @@ def _run_scene(supervisor: Supervisor, run_id: int) -> Scene | None:
         place=place,
         warm=place is None or supervisor.is_warm(),
         trouble=None if place is None else supervisor.trouble(),
+        not_saved=not_saved,
     )

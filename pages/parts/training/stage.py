@@ -99,6 +99,8 @@ def _status(scene: Scene) -> None:
         st.markdown(f":material/heart_broken: {sentence}")
     if scene.trouble:
         st.warning(f"No run can start at the moment. {scene.trouble}")
+    if scene.not_saved:
+        st.warning(scene.not_saved, icon=":material/save:")
     if scene.run and scene.run.error:
         st.error(scene.run.error, icon=":material/error:")
 
