@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 from core.figures.palette import BLUE, GREY, ORANGE, VERMILION, base_layout, draw
 from core.figures.toy_words import UNSEEN_AXIS, words, written
 
-_FILLED = 0.68
+_FILLED = 0.66
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +104,7 @@ def _zero_lines(points: list[tuple[float | None, float | None]]) -> dict[str, ob
 
 def _letters(labels: Sequence[str], notes: Sequence[str]) -> tuple[dict[str, object], ...]:
     kept = written(len(labels))
-    tops = [bottom + 0.99 for bottom in reversed(range(len(notes)))]
+    tops = [bottom + 0.94 for bottom in reversed(range(len(notes)))]
     return (
         words([-0.6] * len(notes), tops, notes, "bottom right", size=13),
         words(kept, [-0.02] * len(kept), [labels[i] for i in kept], "bottom center"),

@@ -17,7 +17,7 @@ from pages.parts.toy.runs import ask, most_decided, runs, snippet
 # Two figures, so that on a phone one pair of heads stands below the other.
 _PAIRS = ((0, 1), (2, 3))
 _STYLE = """<style>
-.st-key-toy_pick ul {display: grid; gap: 0 1rem; padding: 0; margin: 0; list-style: none;
+.st-key-toy_pick ul {display: grid; gap: 0 1rem; padding: 0; margin: 0 0 .75rem; list-style: none;
   grid-template-columns: repeat(auto-fit, minmax(11rem, 1fr))}
 .st-key-toy_pick li {margin: 0; padding: 0}
 .st-key-toy_story .katex-display {overflow-x: auto; overflow-y: hidden; padding: .15rem 0}
