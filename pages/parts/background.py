@@ -1,15 +1,20 @@
 """An iterator that runs on its own thread while a page polls it, with cancel.
 
 The thread makes no Streamlit call. A page keeps the job in session_state, shows `latest`, and
-asks again from a fragment with `run_every`.
+asks again from a fragment with `run_every`. When Python ends, every job is cancelled and waited
+for a while: a thread that is inside PyTorch then, or importing it, would abort the process.
 """
 
+import atexit
 import threading
 import time
 from collections.abc import Callable, Iterator
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
+from weakref import WeakSet
 
 T = TypeVar("T")
+_LEAVING_S = 20  # PyTorch is imported in two seconds, or ten on a busy machine
+_begun: "WeakSet[Job[Any]]" = WeakSet()
 
 
 class Job(Generic[T]):
@@ -25,6 +30,7 @@ class Job(Generic[T]):
         self.ended: float | None = None
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, args=(steps,), daemon=True)
+        _begun.add(self)
         self._thread.start()
 
     @property
@@ -62,3 +68,13 @@ class Job(Generic[T]):
             if close is not None:
                 close()
             self.ended = time.perf_counter()
+
+
+@atexit.register
+def leave_quietly() -> None:
+    """Cancel every job that still runs and wait for their ends, some seconds in all."""
+    running, until = [job for job in list(_begun) if job.running], time.monotonic() + _LEAVING_S
+    for job in running:
+        job.cancel()
+    for job in running:
+        job.wait(max(0.0, until - time.monotonic()))

@@ -1,5 +1,7 @@
 """A job in the background: its last value, its end, cancel, and errors."""
 
+import subprocess
+import sys
 import threading
 
 from pages.parts.background import Job
@@ -49,3 +51,26 @@ def test_the_clock_stops_at_the_end():
     job = Job(lambda: iter([1]))
     assert job.wait(5)
     assert job.seconds == job.seconds
+
+
+def test_python_ends_only_when_a_running_job_has_tidied_up():
+    script = """
+import time
+from pages.parts.background import Job
+
+def steps():
+    try:
+        for i in range(1000):
+            yield i
+            time.sleep(0.05)
+    finally:
+        time.sleep(0.2)
+        print("tidied up", flush=True)
+
+job = Job(steps)
+job_that_is_over = Job(lambda: iter([1]))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60
+    )
+    assert (done.stdout, done.stderr, done.returncode) == ("tidied up\n", "", 0)
