@@ -8,6 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime.forward_msg_cache import populate_hash_if_needed
 
 from core.runs import commands, history, store
 from core.runs.database import FILE_NAME, connect
@@ -315,6 +317,13 @@ def test_a_folder_that_cannot_be_written_is_named_and_the_recording_plays(
     assert any("`ONE_RECEPTOR_DATA`" in warning.value for warning in app.warning)
     assert button(app, "Start").disabled
     assert "Recorded run" in words(app)
+
+
+def test_no_message_is_a_reference_that_a_browser_may_have_forgotten():
+    message = ForwardMsg()
+    message.delta.new_element.markdown.body = "a chart's many rows " * 10**5
+    populate_hash_if_needed(message)
+    assert not message.metadata.cacheable
 
 
 def test_the_web_server_never_loads_torch_for_training():
