@@ -25,9 +25,12 @@ class CpuForward(PackedForward):
     """`PackedForward` with each sublayer as one function and dropout from `bits`.
 
     The model's own code is the definition; a test holds outputs and gradients against it.
+    Raises ValueError for a pre-LN model: the sublayers are the paper's, with the norm behind.
     """
 
     def __init__(self, model: Transformer, bits: RandomBits):
+        if model.shape.pre_norm:
+            raise ValueError("This model has its norms before its sublayers; use PackedForward.")
         super().__init__(model)
         self.bits = bits
 

@@ -43,4 +43,7 @@ class RandomBits:
 
     def restore(self, state: str) -> None:
         """Take over a `state`. Raises ValueError when it is not one."""
-        self._generator.bit_generator.state = json.loads(state)
+        try:
+            self._generator.bit_generator.state = json.loads(state)
+        except (ValueError, TypeError, KeyError) as problem:
+            raise ValueError("This is not the state of a stream of random bits.") from problem

@@ -13,6 +13,7 @@ from core.training.model import build_model
 from core.training.packing import PackedForward, draw_packed
 from core.training.random_bits import RandomBits
 from core.training.recipe import PAPER
+from core.transformer.model import Transformer
 
 SMALL = replace(PAPER, d_model=12, num_heads=3, d_ff=20, min_length=2, max_length=5, dropout=0.0)
 
@@ -87,3 +88,9 @@ def test_the_cpu_learns_with_it():
     assert isinstance(learner._forward, CpuForward)
     learner.update()
     assert (learner.logs(1, 1) > 0).all()
+
+
+def test_a_model_with_its_norms_in_front_is_refused():
+    model = Transformer(23, 23, 12, 3, 20, 1, 0.0, 7, pre_norm=True)
+    with pytest.raises(ValueError, match="norms before its sublayers"):
+        CpuForward(model, RandomBits(0))

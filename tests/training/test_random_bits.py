@@ -52,3 +52,11 @@ def test_masks_go_on_from_a_state():
     fresh.mask((7,), 0.3)
     fresh.restore(state)
     assert torch.equal(after, fresh.mask((1_003,), 0.3))
+
+
+@pytest.mark.parametrize(
+    "state", ["", "nonsense", "[1]", "3", "null", "{}", '{"bit_generator": 1}']
+)
+def test_what_is_no_state_is_refused(state):
+    with pytest.raises(ValueError, match="not the state"):
+        RandomBits(5).restore(state)
