@@ -1,20 +1,16 @@
 """An iterator that runs on its own thread while a page polls it, with cancel.
 
 The thread makes no Streamlit call. A page keeps the job in session_state, shows `latest`, and
-asks again from a fragment with `run_every`. When Python ends, every job is cancelled and waited
-for a while: a thread that is inside PyTorch then, or importing it, would abort the process.
+asks again from a fragment with `run_every`. A server that is stopped waits for the step in hand:
+a thread that is in PyTorch, or importing it, when Python ends would abort the process.
 """
 
-import atexit
 import threading
 import time
 from collections.abc import Callable, Iterator
-from typing import Any, Generic, TypeVar
-from weakref import WeakSet
+from typing import Generic, TypeVar
 
 T = TypeVar("T")
-_LEAVING_S = 20  # PyTorch is imported in two seconds, or ten on a busy machine
-_begun: "WeakSet[Job[Any]]" = WeakSet()
 
 
 class Job(Generic[T]):
@@ -29,8 +25,7 @@ class Job(Generic[T]):
         self.started = time.perf_counter()
         self.ended: float | None = None
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, args=(steps,), daemon=True)
-        _begun.add(self)
+        self._thread = threading.Thread(target=self._run, args=(steps,))
         self._thread.start()
 
     @property
@@ -59,7 +54,8 @@ class Job(Generic[T]):
         try:
             for value in iterator:
                 self.latest = value
-                if self._stop.is_set():
+                # Python waits for this thread, and its main one has ended by then.
+                if self._stop.is_set() or not threading.main_thread().is_alive():
                     break
         except Exception as problem:
             self.error = problem
@@ -68,13 +64,3 @@ class Job(Generic[T]):
             if close is not None:
                 close()
             self.ended = time.perf_counter()
-
-
-@atexit.register
-def leave_quietly() -> None:
-    """Cancel every job that still runs and wait for their ends, some seconds in all."""
-    running, until = [job for job in list(_begun) if job.running], time.monotonic() + _LEAVING_S
-    for job in running:
-        job.cancel()
-    for job in running:
-        job.wait(max(0.0, until - time.monotonic()))
