@@ -54,9 +54,8 @@ class FeedForwardSublayer(torch.autograd.Function):
         """The new stream."""
         flat = x.flatten(0, 1)
         hidden = _dropped(torch.addmm(b1, flat, w1.t()).clamp_min_(0), inner)
-        summed = _dropped(torch.addmm(b2, hidden, w2.t()), outer).add_(flat)
-        y, mean, rstd = torch.native_layer_norm(summed, gamma.shape, gamma, beta, EPS)
-        ctx.save_for_backward(flat, hidden, summed, mean, rstd, w1, w2, gamma, beta, inner, outer)
+        y, *norm = _add_norm(torch.addmm(b2, hidden, w2.t()), flat, gamma, beta, outer)
+        ctx.save_for_backward(flat, hidden, *norm, w1, w2, gamma, beta, inner, outer)
         return y.view_as(x)
 
     @staticmethod
@@ -103,27 +102,14 @@ class AttentionSublayer(torch.autograd.Function):
         outer: Mask,
     ) -> Float[Tensor, "B n_query d_model"]:
         """The new stream."""
-        batch, d = len(x), x.shape[2]
-        sources = [x.flatten(0, 1)] if memory is None else [x.flatten(0, 1), memory.flatten(0, 1)]
-        rows = [3 * d] if memory is None else [d, 2 * d]
-        projected = map(torch.addmm, b.split(rows), sources, [part.t() for part in w.split(rows)])
-        q, k, v = (
-            one
-            for part, n in zip(projected, rows, strict=True)
-            for one in _to_heads(part, batch, n // d, heads)
-        )
-        ctx.batch, ctx.rows, ctx.scale = batch, rows, q.shape[2] ** -0.5
-        scores = torch.baddbmm(q.new_zeros(()), q, k.mT, beta=0, alpha=ctx.scale)
-        scores.view(batch, heads, *scores.shape[1:]).add_(bias)
-        weights = scores.softmax(-1)
-        used = weights if inner is None else weights * inner.view_as(weights)
-        blended = _from_heads(used.bmm(v)[None], batch)
-        summed = _dropped(torch.addmm(bo, blended, wo.t()), outer).add_(sources[0])
-        y, mean, rstd = torch.native_layer_norm(summed, gamma.shape, gamma, beta, EPS)
+        (q, k, v), sources, ctx.rows = _project(x, memory, w, b, heads)
+        ctx.batch, ctx.scale = len(x), q.shape[2] ** -0.5
+        weights, used = _weigh(q, k, bias, ctx.scale, inner)
+        blended = _from_heads(used.bmm(v)[None], len(x))
+        y, *norm = _add_norm(torch.addmm(bo, blended, wo.t()), sources[0], gamma, beta, outer)
         ctx.save_for_backward(
-            q, k, v, weights, used, blended, summed, mean, rstd, w, wo, gamma, beta, inner, outer,
-            *sources,
-        )  # fmt: skip
+            q, k, v, weights, used, blended, *norm, w, wo, gamma, beta, inner, outer, *sources
+        )
         return y.view_as(x)
 
     @staticmethod
@@ -133,29 +119,77 @@ class AttentionSublayer(torch.autograd.Function):
         q, k, v, weights, used, blended, summed, mean, rstd, w, wo, gamma, beta, inner, outer = (
             ctx.saved_tensors[:15]
         )
-        sources, batch, d_model = ctx.saved_tensors[15:], ctx.batch, gamma.shape[0]
+        sources, batch = ctx.saved_tensors[15:], ctx.batch
         of_sum, of_gamma, of_beta = _norm_backward(gradient, summed, mean, rstd, gamma, beta)
         branch = of_sum if outer is None else of_sum * outer.view_as(of_sum)
         of_blended = _to_heads(branch.mm(wo), batch, 1, len(q) // batch)[0]
-        of_heads = [
-            q.new_empty(n // d_model, *one.shape) for n, one in zip(ctx.rows, (q, k), strict=False)
-        ]
-        of_q, of_k, of_v = (one for part in of_heads for one in part)
-        torch.bmm(used.mT, of_blended, out=of_v)
-        of_weights = of_blended.bmm(v.mT)
-        of_scores = torch._softmax_backward_data(
-            _dropped(of_weights, inner), weights, -1, weights.dtype
-        ).mul_(ctx.scale)
-        torch.bmm(of_scores, k, out=of_q)
-        torch.bmm(of_scores.mT, q, out=of_k)
-        back = [_from_heads(part, batch) for part in of_heads]
+        of_scores = _scores_backward(of_blended, v, weights, inner, ctx.scale)
+        of_parts = _heads_backward(
+            of_blended, of_scores, q, k, used, [n // w.shape[1] for n in ctx.rows]
+        )
+        back = [_from_heads(part, batch) for part in of_parts]
         of_w = torch.cat([one.t().mm(source) for one, source in zip(back, sources, strict=True)])
         of_b = torch.cat([one.sum(0) for one in back])
         parts = w.split(ctx.rows)
         of_x = torch.addmm(of_sum, back[0], parts[0]).view_as(gradient)
-        of_memory = (back[1].mm(parts[1])).view(batch, -1, d_model) if len(back) > 1 else None
+        of_memory = back[1].mm(parts[1]).view(batch, -1, w.shape[1]) if len(back) > 1 else None
         of_wo, of_bo = branch.t().mm(blended), branch.sum(0)
         return of_x, of_memory, of_w, of_b, of_wo, of_bo, of_gamma, of_beta, *[None] * 4
+
+
+def _project(
+    x: Tensor, memory: Tensor | None, w: Tensor, b: Tensor, heads: int
+) -> tuple[tuple[Tensor, ...], list[Tensor], list[int]]:
+    """Queries, keys and values; what they were made from, and the rows of `w` for each of those."""
+    batch, d = len(x), x.shape[2]
+    sources = [x.flatten(0, 1)] if memory is None else [x.flatten(0, 1), memory.flatten(0, 1)]
+    rows = [3 * d] if memory is None else [d, 2 * d]
+    projected = map(torch.addmm, b.split(rows), sources, [part.t() for part in w.split(rows)])
+    qkv = tuple(
+        one
+        for part, n in zip(projected, rows, strict=True)
+        for one in _to_heads(part, batch, n // d, heads)
+    )
+    return qkv, sources, rows
+
+
+def _weigh(
+    q: Tensor, k: Tensor, bias: Tensor, scale: float, inner: Mask
+) -> tuple[Tensor, Float[Tensor, "Bh n_query n_key"]]:
+    """Attention weights, and what is left of them after dropout."""
+    scores = torch.baddbmm(q.new_zeros(()), q, k.mT, beta=0, alpha=scale)
+    scores.view(len(bias), -1, *scores.shape[1:]).add_(bias)
+    weights = scores.softmax(-1)
+    return weights, weights if inner is None else weights * inner.view_as(weights)
+
+
+def _scores_backward(
+    of_blended: Tensor, v: Tensor, weights: Tensor, inner: Mask, scale: float
+) -> Float[Tensor, "Bh n_query n_key"]:
+    """Gradient of the products of queries and keys."""
+    of_weights = _dropped(of_blended.bmm(v.mT), inner)
+    return torch._softmax_backward_data(of_weights, weights, -1, weights.dtype).mul_(scale)
+
+
+def _heads_backward(
+    of_blended: Tensor, of_scores: Tensor, q: Tensor, k: Tensor, used: Tensor, counts: list[int]
+) -> list[Float[Tensor, "parts Bh L d_k"]]:
+    """Gradients of queries, keys and values, as many together as came from one source."""
+    together = [q.new_empty(n, *one.shape) for n, one in zip(counts, (q, k), strict=False)]
+    of_q, of_k, of_v = (one for part in together for one in part)
+    torch.bmm(of_scores, k, out=of_q)
+    torch.bmm(of_scores.mT, q, out=of_k)
+    torch.bmm(used.mT, of_blended, out=of_v)
+    return together
+
+
+def _add_norm(
+    branch: Float[Tensor, "BL d"], x: Float[Tensor, "BL d"], gamma: Tensor, beta: Tensor, mask: Mask
+) -> tuple[Tensor, ...]:
+    """LayerNorm(x + dropout(branch)), and for the way back: the sum, its means, its deviations."""
+    summed = _dropped(branch, mask).add_(x)
+    y, mean, rstd = torch.native_layer_norm(summed, gamma.shape, gamma, beta, EPS)
+    return y, summed, mean, rstd
 
 
 def _norm_backward(
