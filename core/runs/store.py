@@ -16,7 +16,6 @@ from core.runs.run import ACTIVE, ENDED, WAITING, Run, readable
 from core.training.recipe import Recipe, Watch
 
 MOST_QUEUED = 20
-MOST_KEPT = 200
 MOST_NAME_LETTERS = 60
 
 
@@ -87,16 +86,6 @@ def latest_id(db: sqlite3.Connection) -> int | None:
     runs = newest(db, 2 * MOST_QUEUED)
     begun = [run.id for run in runs if run.state not in WAITING]
     return next(iter(begun or [run.id for run in runs]), None)
-
-
-def fail_unreadable(db: sqlite3.Connection) -> None:
-    """End runs of another version that wait or are active, so that they block nobody."""
-    marks = ", ".join("?" * len(WAITING + ACTIVE))
-    rows = db.execute(f"SELECT * FROM runs WHERE state IN ({marks})", WAITING + ACTIVE).fetchall()
-    for row in rows:
-        if not readable([row]):
-            error = "It was started by a version of this program with other settings."
-            move(db, row["id"], "failed", come_from=WAITING + ACTIVE, error=error)
 
 
 def place(db: sqlite3.Connection, run_id: int) -> int | None:
@@ -184,16 +173,6 @@ def delete(db: sqlite3.Connection, run_id: int) -> bool:
         db.execute(f"DELETE FROM runs WHERE id = ? AND state IN ({states})", (run_id,)).rowcount
         == 1
     )
-
-
-def over_the_limit(db: sqlite3.Connection) -> list[int]:
-    """Runs that are over and older than the `MOST_KEPT` newest: the disk has an end too."""
-    states = ", ".join(f"'{state}'" for state in ENDED)
-    rows = db.execute(
-        f"SELECT id FROM runs WHERE state IN ({states}) ORDER BY id DESC LIMIT -1 OFFSET ?",
-        (MOST_KEPT,),
-    ).fetchall()
-    return [row["id"] for row in rows]
 
 
 def in_states(db: sqlite3.Connection, states: tuple[str, ...]) -> list[Run]:

@@ -6,25 +6,21 @@ workers. It runs inside the web server and therefore never loads torch.
 
 import hmac
 import shutil
-import signal
 import sqlite3
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.runs import commands, pool, store
+from core.runs import commands, pool, store, upkeep
 from core.runs.database import FILE_NAME, opened
-from core.runs.processes import Identity, is_alive, own_identity
+from core.runs.processes import own_identity
 from core.runs.run import ACTIVE, CUT_SHORT, WAITING, Run
 from core.settings import Settings
 from core.training.recipe import Recipe, Watch, check_watched
 
 CHECKPOINT = "last.pt"
 NO_CHECKPOINT = "No checkpoint was saved before it ended; start a new run with the same settings."
-SILENT_TOO_LONG = 30.0
-ASK_AGAIN_AFTER, FORCE_AFTER = 5.0, 10.0
 MOST_STARTED_WAITING = 3
 
 
@@ -78,7 +74,7 @@ class Supervisor:
                 name=name,
                 once_within=once_within,
             )
-            for old in store.over_the_limit(db):
+            for old in upkeep.over_the_limit(db):
                 self._remove(db, old)
             self._hand_out(db)
         return run_id
@@ -132,9 +128,9 @@ class Supervisor:
     def look(self, *, keep_warm: bool = True) -> None:
         """Make every state true: mark what died, enforce stops, and see that a worker is there."""
         with opened(self.path) as db:
-            store.fail_unreadable(db)
+            upkeep.fail_unreadable(db)
             for run in store.in_states(db, WAITING + ACTIVE):
-                _mark_truthfully(db, run)
+                upkeep.mark_truthfully(db, run)
             if keep_warm:
                 self._hand_out(db)
 
@@ -175,57 +171,3 @@ class Supervisor:
 def checkpoint_folder(settings: Settings, run_id: int) -> Path:
     """Where a run's checkpoints lie; made from the number alone, never from a visitor's text."""
     return settings.data_folder / "checkpoints" / str(int(run_id))
-
-
-def _mark_truthfully(db: sqlite3.Connection, run: Run) -> None:
-    if run.state in WAITING:
-        if run.server is not None and _is_gone(run.server, run.created):
-            store.move(
-                db,
-                run.id,
-                "interrupted",
-                come_from=WAITING,
-                error="The server went away before this run's turn came.",
-            )
-    elif run.worker is not None and _is_gone(run.worker, run.heartbeat):
-        store.move(
-            db,
-            run.id,
-            "interrupted",
-            come_from=ACTIVE,
-            worker=run.worker,
-            error=_why_interrupted(run),
-        )
-    else:
-        _enforce_stop(db, run)
-
-
-def _is_gone(process: Identity, last_sign: float | None) -> bool:
-    alive = is_alive(process)
-    if alive is None:  # another machine: only its silence tells
-        return time.time() - (last_sign or 0.0) > SILENT_TOO_LONG
-    return not alive
-
-
-def _why_interrupted(run: Run) -> str:
-    if run.server is not None and is_alive(run.server) is not True:
-        return "The server or the machine went away; what was recorded is kept."
-    return (
-        "The training process ended without a word: killed, out of memory, or the disk is full. "
-        "What was recorded is kept."
-    )
-
-
-def _enforce_stop(db: sqlite3.Connection, run: Run) -> None:
-    """A worker that does not stop when asked is terminated, then killed."""
-    row = db.execute(
-        "SELECT min(at) AS at FROM commands WHERE run_id = ? AND command = 'stop' AND at > ?",
-        (run.id, run.started or 0.0),
-    ).fetchone()
-    waited = time.time() - row["at"] if row["at"] else 0.0
-    if waited > FORCE_AFTER:
-        pool.send(run.worker, signal.SIGKILL)
-        error = f"It did not stop when asked and was killed after {FORCE_AFTER:.0f} s."
-        store.move(db, run.id, "stopped", come_from=ACTIVE, worker=run.worker, error=error)
-    elif waited > ASK_AGAIN_AFTER:
-        pool.send(run.worker, signal.SIGTERM)

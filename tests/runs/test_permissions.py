@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.runs import history, store
+from core.runs import history, store, upkeep
 from core.runs.processes import Identity, own_identity
 from core.runs.run import ACTIVE
 from core.runs.supervisor import CHECKPOINT, NotAllowed, Supervisor, checkpoint_folder
@@ -149,7 +149,7 @@ def test_a_worker_of_another_machine_is_judged_by_its_silence(supervisor, run_id
 
 
 def test_the_oldest_runs_make_room(supervisor, run_id, db, monkeypatch):
-    monkeypatch.setattr(store, "MOST_KEPT", 2)
+    monkeypatch.setattr(upkeep, "MOST_KEPT", 2)
     for key in ("a", "b", "c"):
         supervisor.command(supervisor.start(SPRINT, Watch(), key), "stop", key)
     last = supervisor.start(SPRINT, Watch(), "d")

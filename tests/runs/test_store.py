@@ -3,7 +3,7 @@ import time
 
 import pytest
 
-from core.runs import commands, store
+from core.runs import commands, store, upkeep
 from core.runs.database import FILE_NAME, connect, writing
 from core.runs.processes import Identity, own_identity
 from core.runs.run import ACTIVE
@@ -146,7 +146,7 @@ def test_a_run_of_another_version_is_passed_over(db):
     db.execute("UPDATE runs SET recipe = '{\"no_such_setting\": 1}' WHERE id = ?", (old,))
     assert store.get(db, old) is None
     assert [run.id for run in store.newest(db)] == [new]
-    store.fail_unreadable(db)
+    upkeep.fail_unreadable(db)
     states = db.execute("SELECT state FROM runs ORDER BY id").fetchall()
     assert [row["state"] for row in states] == ["failed", "queued"]
 

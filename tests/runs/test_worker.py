@@ -145,8 +145,8 @@ def test_a_killed_worker_leaves_its_rows_the_truth_and_a_checkpoint(supervisor):
 
 
 def test_a_worker_that_hangs_is_killed_after_a_while(supervisor, monkeypatch):
-    monkeypatch.setattr("core.runs.supervisor.ASK_AGAIN_AFTER", 0.2)
-    monkeypatch.setattr("core.runs.supervisor.FORCE_AFTER", 0.4)
+    monkeypatch.setattr("core.runs.upkeep.ASK_AGAIN_AFTER", 0.2)
+    monkeypatch.setattr("core.runs.upkeep.FORCE_AFTER", 0.4)
     run_id = supervisor.start(ENDLESS, WATCH, KEY)
     wait_for_steps(supervisor, run_id, 1)
     worker = get(supervisor, run_id).worker
