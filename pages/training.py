@@ -10,6 +10,7 @@ from pages.parts.training.files import take_away
 from pages.parts.training.own_string import own_string
 from pages.parts.training.runs import runs_table
 from pages.parts.training.scene import (
+    STEP,
     choose_run,
     say_what_is_missing,
     scene_of,
@@ -33,7 +34,8 @@ with text:
 with buttons:
     start_bar(supervisor, watched.sequence)
 
-st.session_state.setdefault("r_follow", True)
+# A link to a step stands still at it.
+st.session_state.setdefault("r_follow", STEP not in st.query_params)
 with st.container(horizontal=True, vertical_alignment="center"):
     run_id = choose_run(supervisor)
     following = st.toggle(

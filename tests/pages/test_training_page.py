@@ -299,6 +299,54 @@ def test_the_slider_stays_where_it_was_left_while_the_run_goes_on(open_page, db)
     assert app.select_slider[0].value == 10
 
 
+def test_a_link_to_a_step_stands_still_at_it_and_the_slider_writes_it(open_page, db):
+    run_id = add(db)
+    for step in (5, 10, 15):
+        history.record(db, run_id, one_snapshot(step))
+    app = open_page("training", run=str(run_id), r_step="12")
+    assert not app.toggle("r_follow").value
+    assert app.select_slider[0].value == 10
+    app.select_slider[0].set_value(5).run()
+    assert app.query_params["r_step"] == "5"
+    app.select_slider[0].set_value(15).run()
+    assert "r_step" not in app.query_params
+    app.select_slider[0].set_value(5).run()
+    app.toggle("r_follow").set_value(True).run()
+    assert "r_step" not in app.query_params
+
+
+def test_a_link_to_a_step_of_the_recorded_run_does_not_wait_for_its_replay(open_page):
+    app = open_page("training", run="recorded", r_step="2500")
+    assert "Cross-attention at step 2,500" in words(app)
+    button(app, "Play again").click().run()
+    assert "Cross-attention at step 2,500" not in words(app)
+    assert "r_step" not in app.query_params
+
+
+@pytest.mark.parametrize("value", ["18", "0", "-1", "9" * 5000, "nonsense", "<b>", ""])
+def test_a_damaged_step_in_the_address_shows_the_newest_and_says_so(open_page, db, value):
+    run_id = add(db)
+    for step in (1, 15):
+        history.record(db, run_id, one_snapshot(step))
+    app = open_page("training", run=str(run_id), r_step=value)
+    assert not app.exception
+    assert app.select_slider[0].value == 15
+    assert any("must be a number from 1 to 17" in warning.value for warning in app.warning)
+
+
+def test_a_link_compares_its_runs_and_says_which_are_gone(open_page, db):
+    first, second = add(db, name="the first"), add(db, name="the second")
+    app = open_page("training", r_more="Runs", r_runs=f"{first},{second}")
+    assert not app.exception
+    assert "Smoothed loss (nats per letter) of 2 runs" in str(app.get("plotly_chart")[0].proto)
+    assert not any("compares runs" in warning.value for warning in app.warning)
+    app = open_page("training", r_more="Runs", r_runs=f"99,<b>,{first}")
+    assert not app.exception
+    assert any("compares runs that are not here" in warning.value for warning in app.warning)
+    drawn = str(app.get("plotly_chart")[0].proto)
+    assert "the first" in drawn and "the second" not in drawn
+
+
 def test_a_place_that_does_not_train_still_plays_the_recording(open_page, monkeypatch):
     monkeypatch.setenv("ONE_RECEPTOR_MAX_RUNNING", "0")
     app = open_page("training")

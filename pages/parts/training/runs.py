@@ -17,7 +17,7 @@ from pages.parts.training.controls import once
 from pages.parts.visitor import key_for, visitor_key
 
 MOST_COMPARED = 5
-_ASKED, _TICKED = "_asked_to_delete", "_ticked_runs"
+_ASKED, _TICKED = "_asked_to_delete", "r_runs"
 
 
 def runs_table(supervisor: Supervisor) -> None:
@@ -44,20 +44,27 @@ def _ticked(runs: list[Run], table: pd.DataFrame) -> list[Run]:
 
     It knows rows by their number, so it is a new one when runs come or go, with the same ticked.
     """
-    before = st.session_state.get(_TICKED, [])
+    asked = [number for number in st.query_params.get(_TICKED, "").split(",") if number]
+    known = {str(run.id): at for at, run in enumerate(runs)}
+    if not known.keys() >= set(asked):
+        st.warning("The link compares runs that are not here (any more).")
     event = st.dataframe(
         table,
         hide_index=True,
         on_select="rerun",
         selection_mode="multi-row",
         selection_default={
-            "selection": {"rows": [at for at, run in enumerate(runs) if run.id in before]}
+            "selection": {"rows": sorted({known[number] for number in asked if number in known})}
         },
         key=f"runs_table_{runs[0].id}_{len(runs)}",
         alt=f"Table of {len(runs)} runs, newest first.",
     )
     chosen = [runs[at] for at in event.selection.rows]
-    st.session_state[_TICKED] = [run.id for run in chosen]
+    numbers = [str(run.id) for run in chosen]
+    if set(numbers) != set(asked) & known.keys():
+        st.query_params.pop(_TICKED, None)
+        if numbers:
+            st.query_params[_TICKED] = ",".join(numbers)
     return chosen
 
 
@@ -123,10 +130,20 @@ def _compare(supervisor: Supervisor, runs: list[Run]) -> None:
         views = [follow(db, run) for run in runs]
     with st.container(horizontal=True):
         what = st.segmented_control(
-            "Compare", ["Loss", "Exact"], default="Loss", required=True, key="r_compare"
+            "Compare",
+            ["Loss", "Exact"],
+            default="Loss",
+            required=True,
+            key="r_compare",
+            bind="query-params",
         )
         against = st.segmented_control(
-            "against", ["Steps", "Seconds"], default="Steps", required=True, key="r_against"
+            "against",
+            ["Steps", "Seconds"],
+            default="Steps",
+            required=True,
+            key="r_against",
+            bind="query-params",
         )
     curves = [
         _loss_curve(run, view) if what == "Loss" else _exact_curve(run, view)
@@ -143,7 +160,7 @@ def _compare(supervisor: Supervisor, runs: list[Run]) -> None:
         floors=[floor for run in runs if what == "Loss" and (floor := _floor(run)) is not None],
     )
     ends = [f"{curve.name} ends at {curve.values[-1]:.3f}" for curve in curves if len(curve.steps)]
-    words = f"{label} of {len(runs)} runs: {'; '.join(ends)}."
+    words = f"{label} of {len(runs)} run{"s" * (len(runs) > 1)}: {'; '.join(ends)}."
     show_figure(figure, key="compare_runs", alt=words, table=lambda: _table(curves))
 
 

@@ -25,6 +25,7 @@ from pages.parts.trained import RECORDED
 
 REPLAY_SECONDS = 20.0
 MOST_LISTED = 50
+STEP = "r_step"  # the step in the address; without it the newest is shown
 _HELD, _REPLAY_FROM = "_held_view", "_replay_from"
 
 
@@ -109,6 +110,7 @@ def choose_run(supervisor: Supervisor) -> int | None:
         _options(supervisor),
         key="run",
         bind="query-params",
+        on_change=forget_step,
         help="Copy the page's address to share this run; “latest” is always the newest.",
         width=150,
         label_visibility="collapsed",
@@ -133,7 +135,9 @@ def weights_of(supervisor: Supervisor, scene: Scene) -> Path:
 def recorded_scene() -> Scene:
     """The recorded run as far as its replay has come."""
     recording = recorded.load()
-    began = st.session_state.setdefault(_REPLAY_FROM, time.time())
+    # Who asks for a step does not want to wait for it.
+    played_before = REPLAY_SECONDS if STEP in st.query_params else 0.0
+    began = st.session_state.setdefault(_REPLAY_FROM, time.time() - played_before)
     played = time.time() - began
     step = recorded.step_at(recording.view, played, REPLAY_SECONDS)
     return Scene(
@@ -156,6 +160,12 @@ def recorded_scene() -> Scene:
 
 def play_again() -> None:
     st.session_state[_REPLAY_FROM] = time.time()
+    st.session_state["r_follow"] = True
+
+
+def forget_step() -> None:
+    """Take the step out of the address: the newest is shown again."""
+    st.query_params.pop(STEP, None)
 
 
 def _run_scene(supervisor: Supervisor, run_id: int) -> Scene | None:

@@ -9,7 +9,7 @@ from core.runs.curves import pace
 from core.runs.supervisor import Supervisor
 from pages.parts.training.pictures import letters, loss, maps, small_curves
 from pages.parts.training.recipe_form import taken_away
-from pages.parts.training.scene import Scene, scene_of
+from pages.parts.training.scene import STEP, Scene, forget_step, scene_of
 
 QUICK, BRIEF, CALM, IDLE, NEW_FOR = 0.5, 1.0, 2.0, 5.0, 30.0
 
@@ -55,6 +55,8 @@ def _act(supervisor: Supervisor, run_id: int | None, every: float | None, button
     if scene is None or (alive and (every, buttons) != (_redraw_every(scene), _buttons_for(scene))):
         st.rerun()
         return
+    if alive:
+        forget_step()
     _status(scene)
     left, right = st.columns([4, 3], gap="medium")
     with left:
@@ -138,21 +140,39 @@ def _machine_words(scene: Scene) -> list[str]:
 
 
 def _scrub(scene: Scene) -> int:
-    """A slider over the recorded snapshots; the step to show, the last one at first."""
+    """A slider over the recorded snapshots; the step to show: the address's, else the newest."""
     steps = [step for step, _ in scene.view.trail]
     if len(steps) < 2:
         return scene.view.last_step
-    key = f"scrub_{scene.run.id if scene.run else 'recorded'}"
-    kept = st.session_state.get(f"_{key}")
+    asked = st.query_params.get(STEP)
+    found = None if asked is None else _snapshot_before(steps, asked, scene.view.last_step)
+    if asked is not None and found is None:
+        last = scene.view.last_step
+        st.warning(f"The step in the address must be a number from 1 to {last:,}; see the newest.")
+    # More steps make another slider: it begins where this one was left, or at the newest.
+    key = f"scrub_{scene.run.id if scene.run else 'recorded'}_{len(steps)}"
     chosen: int = st.select_slider(
         "Go back to step",
         steps,
-        # More steps make another slider: it begins where this one was left, or at the newest.
-        value=kept if kept in steps else steps[-1],
-        key=f"{key}_{len(steps)}",
+        value=found or steps[-1],
+        key=key,
+        on_change=_keep_step,
+        args=(key, steps[-1]),
     )
-    st.session_state[f"_{key}"] = None if chosen == steps[-1] else chosen
     return chosen
+
+
+def _snapshot_before(steps: list[int], asked: str, last: int) -> int | None:
+    """The newest snapshot at or before the step asked for; None when that is not of this run."""
+    if not asked.isdecimal() or len(asked) > len(str(last)) or int(asked) > last:
+        return None
+    return max((step for step in steps if step <= int(asked)), default=None)
+
+
+def _keep_step(key: str, newest: int) -> None:
+    forget_step()
+    if st.session_state[key] != newest:
+        st.query_params[STEP] = str(st.session_state[key])
 
 
 def _duration(seconds: float) -> str:
