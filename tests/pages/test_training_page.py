@@ -344,7 +344,8 @@ def test_a_link_compares_its_runs_and_says_which_are_gone(open_page, db):
     assert not app.exception
     assert any("compares runs that are not here" in warning.value for warning in app.warning)
     drawn = str(app.get("plotly_chart")[0].proto)
-    assert "the first" in drawn and "the second" not in drawn
+    assert "the first" in drawn
+    assert "the second" not in drawn
 
 
 def test_a_place_that_does_not_train_still_plays_the_recording(open_page, monkeypatch):

@@ -160,7 +160,8 @@ def _compare(supervisor: Supervisor, runs: list[Run]) -> None:
         floors=[floor for run in runs if what == "Loss" and (floor := _floor(run)) is not None],
     )
     ends = [f"{curve.name} ends at {curve.values[-1]:.3f}" for curve in curves if len(curve.steps)]
-    words = f"{label} of {len(runs)} run{"s" * (len(runs) > 1)}: {'; '.join(ends)}."
+    several = "s" * (len(runs) > 1)
+    words = f"{label} of {len(runs)} run{several}: {'; '.join(ends)}."
     show_figure(figure, key="compare_runs", alt=words, table=lambda: _table(curves))
 
 
