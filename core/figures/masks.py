@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 from jaxtyping import Bool
 
 from core.figures.palette import BLUE, base_layout, draw
+from core.figures.toy_words import around
 
 _BLOCKED = "rgba(138,143,152,0.25)"
 
@@ -38,29 +39,26 @@ def mask_grid(
         "customdata": _words(mask, queries, keys),
         "hovertemplate": "%{customdata}<extra></extra>",
     }
-    rows, columns = np.nonzero(mask)
+    y, x = np.nonzero(mask)
     # Marks, because letters in a heat map take three times as long to draw.
     dots = {
         "type": "scatter",
         "mode": "markers",
-        "x": columns,
-        "y": rows,
+        "x": x,
+        "y": y,
         "marker": {"color": "#ffffff", "size": 4},
         "hoverinfo": "skip",
         "showlegend": False,
     }
-    axes = {
-        "xaxis": _axis([short.get(name, name) for name in keys]),
-        "yaxis": _axis([short.get(name, name) for name in queries]) | {"autorange": "reversed"},
-    }
-    height = min(640, 90 + 19 * len(queries))
-    return draw([grid, dots], base_layout(height=height, title=title, **axes))
-
-
-def _axis(names: list[str]) -> dict[str, object]:
-    font = {"size": 11 if len(names) <= 24 else 8}
-    ticks = {"tickvals": [*range(len(names))], "ticktext": names, "tickangle": 0}
-    return {**ticks, "tickfont": font, "showgrid": False}
+    rows, columns = ([short.get(name, name) for name in names] for names in (queries, keys))
+    letters, axes = around(rows, columns, 11 if len(keys) <= 24 else 8)
+    layout = base_layout(
+        height=min(640, 90 + 19 * len(queries)),
+        title=title,
+        margin={"l": 24, "r": 8, "t": 44, "b": 24},
+        **axes,
+    )
+    return draw([grid, dots, *letters], layout)
 
 
 def _words(

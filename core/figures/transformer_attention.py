@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from jaxtyping import Float
 
 from core.figures.palette import SEQUENTIAL, base_layout, draw
+from core.figures.toy_words import around
 
 
 def cross_map(
@@ -36,12 +37,17 @@ def cross_map(
         ],
         "hovertemplate": "%{customdata}: %{z:.1%}<extra></extra>",
     }
-    axes: dict[str, Any] = {
-        "xaxis": _axis(answers, keys) | {"tickangle": 0},
-        "yaxis": _axis(asks, queries) | {"autorange": "reversed"},
-    }
-    return draw([heatmap], base_layout(height=max(300, 100 + 20 * len(queries)), **axes))
+    letters, axes = around(queries, keys)
+    room = 10 + 9 * max(map(len, queries))  # pixels that the rows' letters take
+    layout = base_layout(
+        height=max(300, 100 + 20 * len(queries)),
+        xaxis=axes["xaxis"] | _titled(answers, 22),
+        yaxis=axes["yaxis"] | _titled(asks, room),
+        margin={"l": room + 30, "r": 8, "t": 12, "b": 48},
+    )
+    return draw([heatmap, *letters], layout)
 
 
-def _axis(title: str, names: Sequence[str]) -> dict[str, object]:
-    return {"title": {"text": title}, "tickvals": [*range(len(names))], "ticktext": [*names]}
+def _titled(title: str, standoff: int) -> dict[str, Any]:
+    lines = {"showticklabels": False, "showgrid": False, "zeroline": False, "ticks": ""}
+    return {"visible": True, "title": {"text": title, "standoff": standoff}, **lines}

@@ -4,13 +4,13 @@ In: the array and its letters. Out: a Plotly figure.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
 
 from core.figures.palette import DIVERGING, SEQUENTIAL, base_layout, draw
+from core.figures.toy_words import around
 
 _SHORT = {"PAD": "·", "BOS": "▸", "EOS": "■"}
 
@@ -38,16 +38,12 @@ def flowing(
         ],
         "hovertemplate": "%{customdata}: %{z:.3f}<extra></extra>",
     }
-    xaxis = {
-        "tickvals": list(range(len(names))),
-        "ticktext": [_SHORT.get(name, name) for name in names],
-        "tickangle": 0,
-        "tickfont": {"size": 10},
-    }
-    yaxis = {
-        "tickvals": list(range(len(letters))),
-        "ticktext": list(letters),
-        "autorange": "reversed",
-    }
-    axes: dict[str, Any] = {"xaxis": xaxis if columns else {}, "yaxis": yaxis}
-    return draw([heatmap], base_layout(height=max(220, 70 + 16 * len(letters)), **axes))
+    (left, below), axes = around(letters, [_SHORT.get(name, name) for name in columns or ()], 11)
+    if not columns:
+        axes["xaxis"] = {"range": [-0.5, len(names) - 0.5], "fixedrange": True}
+    layout = base_layout(
+        height=max(220, 70 + 16 * len(letters)),
+        margin={"l": 14 + 8 * max(map(len, letters)), "r": 8, "t": 12, "b": 24},
+        **axes,
+    )
+    return draw([heatmap, left, *([below] if columns else [])], layout)

@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 from jaxtyping import Float
 
 from core.figures.palette import BLUE, ORANGE, base_layout, draw
+from core.figures.toy_words import words
 
 
 def two_rankings(
@@ -43,7 +44,12 @@ def two_rankings(
             "anchor": "x2",
         },
     )
-    return draw([above, {**below, "yaxis": "y2"}], layout)
+    below["yaxis"] = "y2"
+    ranks = (
+        _ranks(above, ("top center", "bottom center")),
+        _ranks(below, ("bottom center", "top center")),
+    )
+    return draw([above, below, *ranks], layout)
 
 
 def head_agreement(heads: Sequence[str], correlations: Float[np.ndarray, " heads"]) -> go.Figure:
@@ -78,10 +84,16 @@ def _bars(
         "y": heights,
         "marker": {"color": colour},
         "text": [f"{place:g}" for place in places],
-        "textposition": "outside",
-        "cliponaxis": False,
+        "textposition": "none",
         "hovertemplate": "%{x}: %{y:.3g}, rank %{text}<extra></extra>",
     }
+
+
+def _ranks(bars: dict[str, Any], position: tuple[str, str]) -> dict[str, Any]:
+    """The ranks at the bars' ends: `position` of those above zero, and below."""
+    places = [position[int(height < 0)] for height in bars["y"]]
+    axes = {name: bars[name] for name in ("xaxis", "yaxis") if name in bars}
+    return words(bars["x"], [*bars["y"]], bars["text"], places) | axes
 
 
 def _limits(heights: Float[np.ndarray, " L"]) -> list[float]:

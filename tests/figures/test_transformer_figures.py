@@ -86,7 +86,14 @@ def test_the_stream_passes_a_sublayer_and_its_norm_by(pre_norm: bool) -> None:
 
 def test_a_mask_says_who_may_look_at_whom() -> None:
     mask = np.tril(np.ones((3, 3), dtype=bool))
-    grid, dots = mask_grid(mask, ["BOS", "C", "A"], ["BOS", "C", "A"], "Causal", {"BOS": "▸"}).data
+    drawn = mask_grid(mask, ["BOS", "C", "A"], ["BOS", "C", "A"], "Causal", {"BOS": "▸"})
+    grid, dots, left, below = drawn.data
+    assert [(y, text.strip()) for y, text in zip(left.y, left.text, strict=True)] == [
+        (0, "▸"),
+        (1, "C"),
+        (2, "A"),
+    ]
+    assert dict(zip(below.x, below.text, strict=True)) == {0: "▸", 1: "C", 2: "A"}
     assert (np.array(grid.z) == mask).all()
     assert grid.customdata[2][0] == "A (position 3) may look at BOS (position 1)"
     assert grid.customdata[0][1] == "BOS (position 1) may not look at C (position 2)"
@@ -166,5 +173,5 @@ def test_what_flows_keeps_its_letters_and_signs() -> None:
     assert drawn.customdata[1][0] == "A 2, dimension 0"
     figure = flowing(np.array([[0.9, 0.1]]), ["C"], ["EOS", "A"])
     assert figure.data[0].zmin == 0
-    assert list(figure.layout.xaxis.ticktext) == ["■", "A"]
+    assert dict(zip(figure.data[2].x, figure.data[2].text, strict=True)) == {0: "■", 1: "A"}
     assert figure.data[0].customdata[0][0] == "C 1, EOS"

@@ -42,7 +42,7 @@ def decoded(value):
 @pytest.mark.parametrize("model", ["Toy", "Reverse model", "TRB-mini"])
 def test_importance(open_page, model):
     app = open_page("traps", x_model=model)
-    above, below = traces(app, "traps_importance")
+    above, below, *_ = traces(app, "traps_importance")
     received, effect = pd.Series(above["y"], above["x"]), pd.Series(below["y"], below["x"])
     places = received.round(10).rank(ascending=False), effect.round(12).rank(ascending=False)
     assert [list(map(float, t["text"])) for t in (above, below)] == [list(p) for p in places]

@@ -39,6 +39,8 @@ def test_rankings_draw_both_rows_with_ranks():
     assert list(figure.data[0].y) == pytest.approx([50, 30, 20])
     assert list(figure.data[1].y) == [1, 3, 2]
     assert list(figure.data[1].text) == ["3", "1", "2"]
+    for bars, ranks in zip(figure.data[:2], figure.data[2:], strict=True):
+        assert (list(ranks.x), list(ranks.y), ranks.text) == (list(bars.x), list(bars.y), bars.text)
     # The lower row grows downwards.
     assert figure.layout.yaxis2.range[0] > figure.layout.yaxis2.range[1]
 
