@@ -11,8 +11,11 @@ from jaxtyping import Float
 
 from core.figures.palette import DIVERGING, GREY, SEQUENTIAL, base_layout, draw
 from core.figures.protein_tracks import MARGIN, Region, bands
+from core.figures.toy_words import UNSEEN_AXIS, words
 
 CUT = 8.0  # nats: a letter 3,000 times less likely than another is as good as ruled out
+# Of an attention map: the row above it and the colour scale there, as shares of its side.
+_HEAD, _SCALE, _SHADES = 0.08, 0.2, 32
 
 
 def log_odds_map(
@@ -75,40 +78,68 @@ def attention_map(
 ) -> go.Figure:
     """Who looks (rows) at whom (columns) in one head; lines part the regions.
 
-    The colour scale ends at the 99th percentile, since one strong cell would hide the rest.
+    The colour scale ends at the 99th percentile, since one strong cell would hide the rest. It
+    and the positions are drawn as traces on a second pair of axes: Plotly's own colour bar and
+    axis labels take the browser as long as the map.
     """
-    n = len(weights)
-    # Names as categories, once per axis: once per cell would be a megabyte for every click.
-    places = [i for i in range(n) if (i + 1) % 20 == 0]
-    axis = {
-        "type": "category",
-        "tickvals": places,
-        "ticktext": [str(i + 1) for i in places],
-        "showgrid": False,
-    }
+    n, top = len(weights), float(np.percentile(weights, 99)) or 1.0
+    look = {"type": "heatmap", "zmin": 0, "zmax": top, "colorscale": SEQUENTIAL, "showscale": False}
     heat = {
-        "type": "heatmap",
+        **look,
+        # Names as categories, once per axis: once per cell would be a megabyte for every click.
         "x": list(hover),
         "y": list(hover),
         "z": weights,
-        "zmin": 0,
-        "zmax": float(np.percentile(weights, 99)) or 1.0,
-        "colorscale": SEQUENTIAL,
-        "colorbar": {"title": {"text": "weight", "side": "right"}, "thickness": 12},
         "hovertemplate": "from %{y}<br>to %{x}<br>weight %{z:.3f}<extra></extra>",
     }
+    across, down = {"range": [-0.5, n - 0.5]}, {"range": [n - 0.5, -0.5 - _HEAD * n]}
     layout = base_layout(
         height=520,
-        shapes=[line for _, first, _ in regions[1:] for line in _cross(first - 1.5)],
-        xaxis={**axis, "title": {"text": "to (key)"}, "range": [-0.5, n - 0.5]},
-        yaxis={**axis, "title": {"text": "from (query)"}, "range": [n - 0.5, -0.5]},
+        xaxis={**UNSEEN_AXIS, **across, "type": "category"},
+        yaxis={**UNSEEN_AXIS, **down, "type": "category"},
+        xaxis2={**UNSEEN_AXIS, **across, "overlaying": "x"},
+        yaxis2={**UNSEEN_AXIS, **down, "overlaying": "y"},
+        margin={"l": 36, "r": 44, "t": 4, "b": 26},
     )
-    return draw([heat], layout)
+    around = [_crosses(n, regions), {**look, **_scale(n, top)}, *_around(n, top)]
+    return draw([heat, *({**trace, "xaxis": "x2", "yaxis": "y2"} for trace in around)], layout)
 
 
-def _cross(at: float) -> list[dict[str, object]]:
-    """A line across and one down, through `at` on both axes."""
-    look = {"type": "line", "line": {"color": GREY, "width": 1}}
-    across = {"xref": "x domain", "x0": 0, "x1": 1, "y0": at, "y1": at}
-    down = {"yref": "y domain", "y0": 0, "y1": 1, "x0": at, "x1": at}
-    return [{**look, **across}, {**look, **down}]
+def _crosses(n: int, regions: Sequence[Region]) -> dict[str, object]:
+    """A line across and one down where each region but the first begins."""
+    ends, x, y = (-0.5, n - 0.5, None), [], []
+    for at in (first - 1.5 for _, first, _ in regions[1:]):
+        x += [*ends, at, at, None]
+        y += [at, at, None, *ends]
+    line = {"color": GREY, "width": 1}
+    unheard = {"hoverinfo": "skip", "showlegend": False}
+    return {"type": "scatter", "mode": "lines", "x": x, "y": y, "line": line, **unheard}
+
+
+def _scale(n: int, top: float) -> dict[str, object]:
+    """The colours from 0 to `top` as a row of cells above the map, at its right end."""
+    cell, height = _SCALE * n / _SHADES, _HEAD * n / 3
+    shades = np.linspace(0, top, _SHADES, dtype=np.float32)[None]
+    place = {"x0": n - 0.5 - _SCALE * n + cell / 2, "dx": cell, "y0": _title_row(n), "dy": height}
+    return {"z": shades, **place, "hoverinfo": "skip"}
+
+
+def _around(n: int, top: float) -> list[dict[str, object]]:
+    """Positions along both sides; above the map what they are, and the ends of the scale."""
+    places = [i for i in range(n) if (i + 1) % (20 if n > 40 else 5) == 0]
+    numbers, row = [str(i + 1) for i in places], _title_row(n)
+    return [
+        words([-0.5] * len(places), places, numbers, "middle left"),
+        words(places, [n - 0.5] * len(places), numbers, "bottom center"),
+        words(
+            [-0.5, n - 0.5],
+            [row, row],
+            ["↓ from (query), → to (key)", f" {top:.2g}"],
+            "middle right",
+        ),
+        words([n - 0.5 - _SCALE * n], [row], ["weight 0 "], "middle left"),
+    ]
+
+
+def _title_row(n: int) -> float:
+    return -0.5 - _HEAD * n / 2
