@@ -16,7 +16,6 @@ WAITING = ("queued",)
 ACTIVE = ("starting", "running", "paused")
 CUT_SHORT = ("stopped", "interrupted")
 ENDED = ("finished", "stopped", "failed", "interrupted")
-STATES = WAITING + ACTIVE + ENDED
 
 
 @dataclass(frozen=True)

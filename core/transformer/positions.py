@@ -1,4 +1,4 @@
-"""Stamping vectors with their position: fixed waves (the paper's) and a learned table.
+"""Stamping vectors with their position: fixed waves, as the paper does.
 
 In: embeddings (B, L, d_model). Out: the same shape, with the position added.
 """
@@ -8,13 +8,6 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from core.transformer.waves import sinusoidal_table
-
-
-def _check_length(end: int, max_len: int) -> None:
-    if end > max_len:
-        raise ValueError(
-            f"Position {end:,} is beyond the {max_len:,} that this model was built for."
-        )
 
 
 class PositionalEncoding(nn.Module):
@@ -36,23 +29,8 @@ class PositionalEncoding(nn.Module):
     ) -> Float[Tensor, "B L d_model"]:
         """Add rows offset .. offset + L - 1. Raises ValueError beyond the table's end."""
         end = offset + x.shape[1]
-        _check_length(end, len(self.table))
-        return self.dropout(x + self.table[offset:end])
-
-
-class LearnedPositions(nn.Module):
-    """x + a trained vector per position, then dropout (BERT, GPT-2). Cannot go past max_len."""
-
-    def __init__(self, d_model: int, max_len: int = 512, dropout: float = 0.1):
-        super().__init__()
-        self.table = nn.Parameter(torch.empty(max_len, d_model))
-        nn.init.normal_(self.table, std=0.02)
-        self.dropout = nn.Dropout(dropout)
-
-    def forward(
-        self, x: Float[Tensor, "B L d_model"], offset: int = 0
-    ) -> Float[Tensor, "B L d_model"]:
-        """Add rows offset .. offset + L - 1. Raises ValueError beyond the table's end."""
-        end = offset + x.shape[1]
-        _check_length(end, len(self.table))
+        if end > len(self.table):
+            raise ValueError(
+                f"Position {end:,} is beyond the {len(self.table):,} that this model was built for."
+            )
         return self.dropout(x + self.table[offset:end])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from core.transformer.positions import LearnedPositions, PositionalEncoding
+from core.transformer.positions import PositionalEncoding
 from core.transformer.rotary import relative_error, rotary_scores, rotate
 from core.transformer.waves import (
     cosine_by_distance,
@@ -107,16 +107,7 @@ def test_encoding_is_a_buffer_that_is_saved_and_never_trained() -> None:
     torch.testing.assert_close(module(x, offset=3)[0], module.table[3:8])
 
 
-@pytest.mark.parametrize("kind", [PositionalEncoding, LearnedPositions])
-def test_positions_beyond_the_table_are_refused(kind: type[torch.nn.Module]) -> None:
-    module = kind(14, 23)
+def test_positions_beyond_the_table_are_refused() -> None:
+    module = PositionalEncoding(14, 23)
     with pytest.raises(ValueError, match="Position 24 is beyond the 23"):
         module(torch.zeros(1, 5, 14), offset=19)
-
-
-def test_learned_positions_are_trained() -> None:
-    module = LearnedPositions(14, 23, dropout=0.0)
-    module(torch.zeros(2, 5, 14)).sum().backward()
-    assert module.table.grad is not None
-    assert module.table.grad[:5].min() == 2
-    assert module.table.grad[5:].abs().max() == 0
