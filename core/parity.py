@@ -22,6 +22,12 @@ from core.toy.block import BlockWeights, block, block_weights
 from core.toy.heads import HEADS
 from core.toy.residue_vectors import residue_vectors
 from core.transformer.attention import MultiHeadAttention
+from core.transformer.into_torch import (
+    copy_attention,
+    copy_decoder_layer,
+    copy_encoder_layer,
+    copy_norm,
+)
 from core.transformer.layers import DecoderLayer, EncoderLayer
 from core.transformer.masks import causal_mask, padding_mask
 from core.transformer.normalisation import LayerNorm, normalise
@@ -141,43 +147,6 @@ _COMPARISONS: dict[str, Callable[[torch.dtype, Generator], float]] = {
     "encoder_layer_pre_norm": partial(encoder_layer_difference, pre_norm=True),
     "decoder_layer": decoder_layer_difference,
 }
-
-
-def copy_linear(ours: nn.Linear, theirs: nn.Linear) -> None:
-    """Copy a weight and bias."""
-    theirs.load_state_dict(ours.state_dict())
-
-
-def copy_norm(ours: LayerNorm, theirs: nn.LayerNorm) -> None:
-    """Copy gamma and beta."""
-    theirs.load_state_dict({"weight": ours.gamma, "bias": ours.beta})
-
-
-def copy_attention(ours: MultiHeadAttention, theirs: nn.MultiheadAttention) -> None:
-    """Copy the fused projection (both stack W_q, W_k, W_v) and the output matrix."""
-    theirs.in_proj_weight.data.copy_(ours.project_qkv.weight)
-    theirs.in_proj_bias.data.copy_(ours.project_qkv.bias)
-    copy_linear(ours.project_out, theirs.out_proj)
-
-
-def copy_encoder_layer(ours: EncoderLayer, theirs: nn.TransformerEncoderLayer) -> None:
-    """Copy every weight of an encoder layer."""
-    copy_attention(ours.self_attention, theirs.self_attn)
-    copy_linear(ours.feed_forward.widen, theirs.linear1)
-    copy_linear(ours.feed_forward.narrow, theirs.linear2)
-    copy_norm(ours.around_attention.norm, theirs.norm1)
-    copy_norm(ours.around_feed_forward.norm, theirs.norm2)
-
-
-def copy_decoder_layer(ours: DecoderLayer, theirs: nn.TransformerDecoderLayer) -> None:
-    """Copy every weight of a decoder layer."""
-    copy_attention(ours.self_attention, theirs.self_attn)
-    copy_attention(ours.cross_attention, theirs.multihead_attn)
-    copy_linear(ours.feed_forward.widen, theirs.linear1)
-    copy_linear(ours.feed_forward.narrow, theirs.linear2)
-    copy_norm(ours.around_self.norm, theirs.norm1)
-    copy_norm(ours.around_cross.norm, theirs.norm2)
-    copy_norm(ours.around_feed_forward.norm, theirs.norm3)
 
 
 def _torch_toy_layer(weights: BlockWeights) -> nn.TransformerEncoderLayer:

@@ -10,6 +10,7 @@ import torch
 from torch import nn
 
 from core import parity
+from core.transformer import into_torch
 from core.transformer.attention import MultiHeadAttention
 from core.transformer.masks import causal_mask
 
@@ -40,13 +41,13 @@ def test_differences_are_repeatable_and_leave_the_global_generator_alone() -> No
 
 
 def test_a_wrong_weight_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    original = parity.copy_norm
+    original = into_torch.copy_norm
 
     def forgetful(ours: Any, theirs: nn.LayerNorm) -> None:
         original(ours, theirs)
         theirs.bias.data[0] += 0.01
 
-    monkeypatch.setattr(parity, "copy_norm", forgetful)
+    monkeypatch.setattr(into_torch, "copy_norm", forgetful)
     assert parity.differences("float64")["encoder_layer"] > 1e-3
 
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import torch
 
 from core.alphabet import EOS
-from core.transformer.decoding import BeamSearch, ModelNextToken
+from core.transformer.beams import BeamSearch
+from core.transformer.decoding import ModelNextToken
 from core.transformer.model import Transformer, evaluating
 
 

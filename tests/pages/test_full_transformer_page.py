@@ -390,7 +390,7 @@ def test_sliders_and_presets_change_both_counts(opened) -> None:
 
 def independent_norms(depth: int, pre_norm: bool) -> tuple[list[float], list[float]]:
     """The experiment again with torch.nn layers carrying the same weights."""
-    from core.parity import copy_encoder_layer
+    from core.transformer.into_torch import copy_encoder_layer
     from core.transformer.model import initialise
     from core.transformer.stacks import Encoder
 

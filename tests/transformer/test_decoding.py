@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 
 from core.alphabet import BOS, EOS, PAD
-from core.transformer.decoding import BeamSearch, beam_search, greedy_decode, greedy_search
+from core.transformer.beams import BeamSearch
+from core.transformer.decoding import beam_search, greedy_decode, greedy_search
 from core.transformer.masks import make_masks
 from core.transformer.model import Transformer
 
