@@ -4,6 +4,7 @@ In: a Transformer trained to write strings backwards, and a string. Out: `Import
 Needs PyTorch.
 """
 
+import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
@@ -30,6 +31,26 @@ def reverse_importance(
     Raises ValueError for a letter that the vocabulary lacks, a string longer than the model can
     read, or a model that was built without cross-attention.
     """
+    _check_readable(model, sequence)
+    src = torch.tensor([vocabulary.encode(sequence)])
+    answer = torch.tensor([[BOS, *vocabulary.encode(sequence[::-1]), EOS]])
+    visible = visibilities(len(sequence))
+    trace = Trace()
+    with evaluating(model):
+        untouched = answer_log_probability(model, src, answer, visible[:1], trace)
+        ablated = answer_log_probability(model, src, answer, visible[1:])
+    names, heads = _cross_attention(trace)
+    return Importance(
+        name,
+        residue_names(sequence),
+        names,
+        heads,
+        (untouched - ablated).double().numpy(),
+        "nats lost",
+    )
+
+
+def _check_readable(model: Transformer, sequence: str) -> None:
     if not model.shape.use_cross_attention:
         raise ValueError(
             "This run was trained without cross-attention: it never looks at the letters that it "
@@ -40,26 +61,17 @@ def reverse_importance(
         raise ValueError(
             f"{len(sequence)} letters is outside the 2 to {longest} that this model can read."
         )
-    src = torch.tensor([vocabulary.encode(sequence)])
-    answer = torch.tensor([[BOS, *vocabulary.encode(sequence[::-1]), EOS]])
-    visible = visibilities(len(sequence))
-    trace = Trace()
-    with evaluating(model):
-        untouched = answer_log_probability(model, src, answer, visible[:1], trace)
-        ablated = answer_log_probability(model, src, answer, visible[1:])
+
+
+def _cross_attention(trace: Trace) -> tuple[tuple[str, ...], Float[np.ndarray, "heads n_src"]]:
+    """Every head's name, and what it gives to each source letter on average over the answer."""
     crossed = {n: w[0].mean(dim=1) for n, w in trace.weights.items() if n.endswith(".cross")}
-    return Importance(
-        name,
-        residue_names(sequence),
-        tuple(
-            f"Layer {name.split('.')[1]}, head {head}"
-            for name, weights in crossed.items()
-            for head in range(1, len(weights) + 1)
-        ),
-        torch.cat(list(crossed.values())).double().numpy(),
-        (untouched - ablated).double().numpy(),
-        "nats lost",
+    names = tuple(
+        f"Layer {name.split('.')[1]}, head {head}"
+        for name, weights in crossed.items()
+        for head in range(1, len(weights) + 1)
     )
+    return names, torch.cat(list(crossed.values())).double().numpy()
 
 
 def visibilities(length: int) -> Bool[Tensor, "rows 1 length"]:

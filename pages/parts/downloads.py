@@ -1,9 +1,11 @@
 """Every figure is shown through here, so that each has alt text and a download row."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 # Pandas takes longer to load than a page to open, and only a download needs it here.
 if TYPE_CHECKING:
@@ -64,26 +66,26 @@ def downloads(
     if not row.open:
         return
     if table is not None:
-        row.download_button(
-            "Data (CSV)",
-            data=lambda: _csv(table),
-            file_name=f"{key}.csv",
-            mime="text/csv",
-            key=f"{key}_csv",
-            on_click="ignore",
-        )
+        _download(row, "Data (CSV)", f"{key}.csv", "text/csv", lambda: _csv(table))
     if figure is not None:
-        row.download_button(
-            "Figure (HTML, opens offline)",
-            data=lambda: figure.to_html(include_plotlyjs=True),
-            file_name=f"{key}.html",
-            mime="text/html",
-            key=f"{key}_html",
-            on_click="ignore",
-        )
+        page = partial(figure.to_html, include_plotlyjs=True)
+        _download(row, "Figure (HTML, opens offline)", f"{key}.html", "text/html", page)
         row.caption("For SVG: the camera in the figure's own bar.")
     if code is not None:
         row.code(code, language="python")
+
+
+def _download(
+    row: DeltaGenerator, label: str, file_name: str, mime: str, made: Callable[[], str]
+) -> None:
+    row.download_button(
+        label,
+        data=made,
+        file_name=file_name,
+        mime=mime,
+        key=file_name.replace(".", "_"),
+        on_click="ignore",
+    )
 
 
 def _csv(table: "Table") -> str:
