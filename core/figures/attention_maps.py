@@ -7,16 +7,21 @@ axis labels (`toy_words`), because those, not cells, are what takes the browser 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
-from core.figures.palette import DIVERGING, SEQUENTIAL, base_layout, draw
+from core.figures.palette import DIVERGING, SEQUENTIAL, draw, plain_layout
 from core.figures.toy_words import UNSEEN_AXIS, words, written
 
 GAP = 1
 _CELLS_UP_TO = 30
-_COLOUR_BAR = {"thickness": 8, "tickformat": "+.0%", "nticks": 4, "outlinewidth": 0, "ticks": ""}
+# A title costs the browser less than a colour bar. The two are the ends of DIVERGING.
+_LESS_AND_MORE = "".join(
+    f"<span style='color:{colour}'>■</span>{sign}"
+    for colour, sign in (("#b35806", "−"), ("#8073ac", "+"))
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,10 +61,10 @@ def head_maps(
     """
     strip = Strip(len(weights), len(labels))
     heat = _heat(strip, dict(enumerate(weights)), SEQUENTIAL, 0.0, 1.0)
-    heat |= {"hoverinfo": "skip", "showscale": False}
+    heat |= {"hoverinfo": "skip"}
     points = _cells(strip, weights, tuple(labels)) if strip.by_cell else _rows(strip, labels)
     data = [heat, _frames(strip), *_letters(strip, titles, labels), points]
-    return draw(data, _layout(strip) | {"barmode": "overlay", "hoverdistance": -1})
+    return draw(data, _layout(strip, clickable=True, barmode="overlay", hoverdistance=-1))
 
 
 def ghost_maps(
@@ -69,10 +74,10 @@ def ghost_maps(
     strip = Strip(3, len(labels))
     largest = max(float(np.abs(after - before).max()), 1e-9)
     both = _heat(strip, {0: before, 1: after}, SEQUENTIAL, 0.0, 1.0)
-    both |= {"showscale": False, "hovertemplate": "%{z:.1%}<extra></extra>"}
+    both |= {"hovertemplate": "%{z:.1%}<extra></extra>"}
     change = _heat(strip, {2: after - before}, DIVERGING, -largest, largest)
-    change |= {"colorbar": _COLOUR_BAR, "hovertemplate": "%{z:+.1%}<extra></extra>"}
-    titles = (f"Head {head} before", "after", "difference")
+    change |= {"hovertemplate": "%{z:+.1%}<extra></extra>"}
+    titles = (f"Head {head} before", "after", f"change {_LESS_AND_MORE} {largest:.0%}")
     return draw([both, change, *_letters(strip, titles, labels)], _layout(strip))
 
 
@@ -93,6 +98,7 @@ def _heat(
         "colorscale": colours,
         "zmin": low,
         "zmax": high,
+        "showscale": False,
         "hoverongaps": False,
     }
 
@@ -118,8 +124,8 @@ def _clickable(x: np.ndarray, y: np.ndarray) -> dict[str, object]:
     return {
         "type": "scatter",
         "mode": "markers",
-        "x": x,
-        "y": y,
+        "x": x.tolist(),
+        "y": y.tolist(),
         "marker": {"opacity": 0, "maxdisplayed": 1},
         "showlegend": False,
     }
@@ -132,7 +138,7 @@ def _cells(
     across = [column + strip.left(which) for which in range(strip.maps)]
     return _clickable(np.concatenate(across), np.tile(row, strip.maps)) | {
         "text": _pairs(labels) * strip.maps,
-        "customdata": np.concatenate([block.ravel() for block in weights]).astype(np.float32),
+        "customdata": np.concatenate([block.ravel() for block in weights]).round(6).tolist(),
         "hovertemplate": "%{text}: %{customdata:.1%}<extra></extra>",
     }
 
@@ -168,10 +174,11 @@ def _letters(
     )
 
 
-def _layout(strip: Strip) -> dict[str, object]:
-    return base_layout(
+def _layout(strip: Strip, **more: Any) -> dict[str, object]:
+    return plain_layout(
         height=map_height(strip.length),
         margin={"l": 36, "r": 8, "t": 26, "b": 24},
         yaxis={"range": [strip.length - 0.5, -0.5], **UNSEEN_AXIS},
         xaxis={"range": [-0.5, strip.width - 0.5], **UNSEEN_AXIS},
+        **more,
     )

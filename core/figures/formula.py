@@ -10,10 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
-from core.figures.palette import BLUE, GREY, ORANGE, VERMILION, base_layout, draw
+from core.figures.palette import BLUE, GREY, ORANGE, VERMILION, draw, plain_layout
 from core.figures.toy_words import UNSEEN_AXIS, words, written
 
 _FILLED = 0.66
+_DASH = 0.42
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,8 +38,7 @@ def row_bars(panels: Sequence[Panel], labels: Sequence[str], key: int) -> go.Fig
     A bar's position is exact within its band; the value itself is in its hover label.
     """
     bars: dict[str, list] = {"x": [], "y": [], "base": [], "color": [], "text": []}
-    ghosts: dict[str, list] = {"x": [], "y": [], "text": []}
-    zeros, notes = [], []
+    zeros, ghosts, notes = [], [], []
     for index, panel in enumerate(panels):
         bottom = len(panels) - 1 - index
         low, high = panel.span()
@@ -48,20 +48,24 @@ def row_bars(panels: Sequence[Panel], labels: Sequence[str], key: int) -> go.Fig
         bars["y"] += list(np.round(panel.values * scale, 5))
         bars["base"] += [zero] * len(labels)
         bars["color"] += [VERMILION if i == key else BLUE for i in range(len(labels))]
-        bars["text"] += _texts(labels, panel.name, panel.values)
+        bars["text"] += _texts(labels, panel)
+        zeros += _across(-0.5, len(labels) - 0.5, zero)
         if panel.ghost is not None:
-            ghosts["x"] += range(len(labels))
-            ghosts["y"] += list(np.round(zero + panel.ghost * scale, 5))
-            ghosts["text"] += _texts(labels, "untouched", panel.ghost)
-        zeros += [(-0.5, zero), (len(labels) - 0.5, zero), (None, None)]
+            for x, y in enumerate(np.round(zero + panel.ghost * scale, 5)):
+                ghosts += _across(x - _DASH, x + _DASH, float(y))
         notes.append(f"{panel.name}  ({low:.3g} to {high:.3g})")
-    data = [_zero_lines(zeros), _bars(bars)] + ([_ghosts(ghosts)] if ghosts["x"] else [])
+    data = [_lines(zeros, GREY, 1), _bars(bars)] + ([_lines(ghosts, ORANGE, 2)] if ghosts else [])
     return draw([*data, *_letters(labels, notes)], _layout(len(labels), len(panels)))
 
 
-def _texts(labels: Sequence[str], name: str, values: np.ndarray) -> list[str]:
-    step = name.partition(":")[0]
-    return [f"{label}: {step} {value:.4g}" for label, value in zip(labels, values, strict=True)]
+def _texts(labels: Sequence[str], panel: Panel) -> list[str]:
+    step = panel.name.partition(":")[0]
+    texts = [
+        f"{name}: {step} {value:.4g}" for name, value in zip(labels, panel.values, strict=True)
+    ]
+    if panel.ghost is None:
+        return texts
+    return [f"{t}<br>untouched {was:.4g}" for t, was in zip(texts, panel.ghost, strict=True)]
 
 
 def _bars(bars: dict[str, list]) -> dict[str, object]:
@@ -77,26 +81,20 @@ def _bars(bars: dict[str, list]) -> dict[str, object]:
     }
 
 
-def _ghosts(ghosts: dict[str, list]) -> dict[str, object]:
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "x": ghosts["x"],
-        "y": ghosts["y"],
-        "hovertext": ghosts["text"],
-        "hoverinfo": "text",
-        "marker": {"symbol": "line-ew", "size": 14, "line": {"width": 2, "color": ORANGE}},
-        "showlegend": False,
-    }
+def _across(left: float, right: float, y: float) -> list[tuple[float | None, float | None]]:
+    return [(left, y), (right, y), (None, None)]
 
 
-def _zero_lines(points: list[tuple[float | None, float | None]]) -> dict[str, object]:
+def _lines(
+    points: list[tuple[float | None, float | None]], colour: str, width: int
+) -> dict[str, object]:
+    # One path for all: a mark each would take the browser longer than all the rest.
     return {
         "type": "scatter",
         "mode": "lines",
         "x": [x for x, _ in points],
         "y": [y for _, y in points],
-        "line": {"color": GREY, "width": 1},
+        "line": {"color": colour, "width": width},
         "hoverinfo": "skip",
         "showlegend": False,
     }
@@ -112,8 +110,9 @@ def _letters(labels: Sequence[str], notes: Sequence[str]) -> tuple[dict[str, obj
 
 
 def _layout(length: int, panels: int) -> dict[str, object]:
-    return base_layout(
+    return plain_layout(
         height=30 + 84 * panels,
+        clickable=True,
         margin={"l": 4, "r": 4, "t": 4, "b": 30},
         barmode="overlay",
         bargap=0.25,

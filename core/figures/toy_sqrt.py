@@ -6,11 +6,12 @@ In: weights, or the largest weight of each draw. Out: Plotly figures.
 import numpy as np
 import plotly.graph_objects as go
 
-from core.figures.palette import BLUE, VERMILION, base_layout, draw
+from core.figures.palette import BLUE, VERMILION, draw, plain_layout
 
 _BINS = 40
 _NAMES = ("raw scores", "divided by √d_k")
 _LEGEND = {"orientation": "h", "y": 1.15}
+_AXIS = {"fixedrange": True, "gridcolor": "rgba(138,143,152,0.3)", "zeroline": False}
 _MARGIN = {"l": 48, "r": 8, "t": 12, "b": 44}
 
 
@@ -18,15 +19,21 @@ def draw_bars(unscaled: np.ndarray, scaled: np.ndarray) -> go.Figure:
     """The weights of one draw, key by key, both ways."""
     keys = list(range(1, len(unscaled) + 1))
     data = [
-        {"type": "bar", "name": name, "x": keys, "y": np.round(y, 5), "marker": {"color": colour}}
+        {
+            "type": "bar",
+            "name": name,
+            "x": keys,
+            "y": np.round(y, 5).tolist(),
+            "marker": {"color": colour},
+        }
         for name, y, colour in zip(_NAMES, (unscaled, scaled), (VERMILION, BLUE), strict=True)
     ]
-    layout = base_layout(
+    layout = plain_layout(
         height=300,
         margin=_MARGIN,
         legend=_LEGEND,
-        xaxis={"title": {"text": "key"}, "dtick": 2, "tick0": 1, "fixedrange": True},
-        yaxis={"range": [0, 1], "tickformat": ".0%", "fixedrange": True},
+        xaxis={"title": {"text": "key"}, "dtick": 2, "tick0": 1, "showgrid": False, **_AXIS},
+        yaxis={"range": [0, 1], "tickformat": ".0%", **_AXIS},
     )
     return draw(data, layout)
 
@@ -39,14 +46,14 @@ def top_weight_histogram(unscaled: np.ndarray, scaled: np.ndarray) -> go.Figure:
         {
             "type": "bar",
             "name": name,
-            "x": middles,
-            "y": np.histogram(values, edges)[0],
+            "x": middles.tolist(),
+            "y": np.histogram(values, edges)[0].tolist(),
             "marker": {"color": colour},
             "opacity": 0.75,
         }
         for name, values, colour in zip(_NAMES, (unscaled, scaled), (VERMILION, BLUE), strict=True)
     ]
-    layout = base_layout(
+    layout = plain_layout(
         height=300,
         margin=_MARGIN,
         barmode="overlay",
@@ -56,8 +63,9 @@ def top_weight_histogram(unscaled: np.ndarray, scaled: np.ndarray) -> go.Figure:
             "title": {"text": "largest weight of a draw"},
             "tickformat": ".0%",
             "range": [0, 1],
-            "fixedrange": True,
+            "showgrid": False,
+            **_AXIS,
         },
-        yaxis={"title": {"text": "draws"}, "fixedrange": True},
+        yaxis={"title": {"text": "draws"}, **_AXIS},
     )
     return draw(data, layout)

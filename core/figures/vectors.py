@@ -8,7 +8,16 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from core.figures.palette import BLUE, DIVERGING, GREY, ORANGE, VERMILION, base_layout, draw
+from core.figures.palette import (
+    BLUE,
+    DIVERGING,
+    GREY,
+    ORANGE,
+    VERMILION,
+    base_layout,
+    draw,
+    plain_layout,
+)
 from core.figures.toy_words import UNSEEN_AXIS, words
 
 _NUMBERS_UP_TO = 200
@@ -52,7 +61,7 @@ def vector_strip(
             [float(left) - 0.5 for left in lefts], [-0.5] * len(lefts), titles, "top right", size=13
         ),
     )
-    layout = base_layout(
+    layout = plain_layout(
         height=70 + max(26 * height, 110),
         margin={"l": 44, "r": 8, "t": 30, "b": 36},
         yaxis={"range": [height - 0.5, -0.5], **UNSEEN_AXIS},

@@ -15,6 +15,12 @@ if TYPE_CHECKING:
     Columns = pd.DataFrame | Mapping[str, Sequence]
     Table = Columns | Callable[[], Columns]
 
+# Plain figures have no theme: their text takes the colour of the text around them.
+PLAIN_STYLE = (
+    ".stPlotlyChart :is(.textpoint, .xtick, .ytick, .g-xtitle, .g-ytitle, .legend) text "
+    "{fill: currentColor !important}"
+)
+
 
 def show_figure(
     figure: "go.Figure",
@@ -24,12 +30,14 @@ def show_figure(
     table: "Table | None" = None,
     code: str | None = None,
     on_select: "str | Callable[[], None]" = "ignore",
+    plain: bool = False,
 ) -> "object":
     """Draw `figure` with its alt text, and below it one button that opens the downloads.
 
     `table` is the figure's data, by columns (or a function that builds it when asked for), `code` a
     runnable snippet that prints the same numbers. The camera in the figure's own bar saves
-    an SVG. Returns what `st.plotly_chart` returns (the selection, when `on_select` is set).
+    an SVG. `plain` is for a figure with `palette.plain_layout`. Returns what `st.plotly_chart`
+    returns (the selection, when `on_select` is set).
     """
     config = {
         "displaylogo": False,
@@ -38,7 +46,13 @@ def show_figure(
         "toImageButtonOptions": {"format": "svg", "filename": key},
     }
     chosen = st.plotly_chart(
-        figure, key=key, alt=alt, config=config, on_select=on_select, selection_mode="points"
+        figure,
+        key=key,
+        alt=alt,
+        config=config,
+        on_select=on_select,
+        selection_mode="points",
+        theme=None if plain else "streamlit",
     )
     downloads(key, figure=figure, table=table, code=code)
     return chosen

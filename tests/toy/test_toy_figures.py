@@ -42,7 +42,7 @@ def test_a_click_on_a_cell_names_its_map_row_and_column():
         assert points.y[point] == row
         assert points.x[point] == strip.left(which) + column
         assert points.text[point] == f"{NAMES[row]} asks {NAMES[column]}"
-        assert points.customdata[point] == pytest.approx(WEIGHTS[which][row, column], rel=1e-6)
+        assert points.customdata[point] == pytest.approx(WEIGHTS[which][row, column], abs=6e-7)
     # One element for all of them: the browser would need long for an element each.
     assert points.marker.maxdisplayed == 1
 
@@ -84,10 +84,16 @@ def test_row_bars_have_a_band_per_step_and_ghosts_only_when_given():
     figure = row_bars(panels, NAMES, 9)
     bars, ghosts = figure.data[1], figure.data[2]
     assert len(bars.x) == 26
-    assert len(ghosts.x) == 13
+    # A dash is two ends and a gap; its height is to the scale of the bar beside it.
+    assert len(ghosts.x) == 3 * 13
+    heights = np.array(ghosts.y[::3]) - bars.base[0]
+    assert np.allclose(heights / bars.y[9], WEIGHTS[0][4] / WEIGHTS[0][5][9], atol=1e-4)
+    assert np.allclose((np.array(ghosts.x[::3]) + ghosts.x[1::3]) / 2, range(13))
     assert bars.marker.color[9] == bars.marker.color[13 + 9] != bars.marker.color[8]
-    assert bars.hovertext[9] == "E10: one 0.6047"
-    assert not list(row_bars([panels[1]], NAMES, 9).select_traces({"mode": "markers"}))
+    assert bars.hovertext[9] == f"E10: one 0.6047<br>untouched {WEIGHTS[0][4][9]:.4g}"
+    alone = row_bars([panels[1]], NAMES, 9)
+    assert len(alone.data) == len(figure.data) - 1
+    assert "untouched" not in "".join(alone.data[1].hovertext)
     assert texts(figure)[1] == NAMES
     assert texts(figure)[0][0].startswith("one  (0 to 0.6")
 
@@ -172,3 +178,24 @@ def test_figures_built_without_plotlys_checks_pass_them(figure):
             c for _, c in theirs.get("colorscale", [])
         ]
     assert plain["layout"].keys() - {"title"} <= checked["layout"].keys()
+
+
+@pytest.mark.parametrize(
+    "figure",
+    [
+        head_maps(WEIGHTS, "abcd", NAMES),
+        ghost_maps(WEIGHTS[0], WEIGHTS[1], NAMES, 1),
+        row_bars([Panel("one", WEIGHTS[0][5], WEIGHTS[0][4])], NAMES, 9),
+        vector_strip([RUN.vectors], ["x"], NAMES, [["c"] * 8]),
+        draw_bars(np.array([1.0]), np.array([1.0])),
+        top_weight_histogram(np.array([0.5]), np.array([0.5])),
+    ],
+)
+def test_nothing_in_a_plain_figure_makes_plotly_draw_it_twice(figure):
+    drawn = figure.to_dict()
+    assert drawn["layout"]["datarevision"] == 1
+    assert "template" not in drawn["layout"]
+    # An array packed in one dimension is a new one for Plotly each time that it is read.
+    values = [value for trace in drawn["data"] for value in trace.values()]
+    packed = [value for value in values if isinstance(value, dict) and "bdata" in value]
+    assert all("," in value.get("shape", "") for value in packed)

@@ -35,6 +35,7 @@ def ghost(sequence: str) -> None:
         alt=f"Before, after and the difference. {sentence}",
         table=table,
         code=snippet(after, body),
+        plain=True,
     )
 
 
