@@ -4,8 +4,10 @@ An action is an address and things to touch in turn, each with the picture that 
 sequence in the address (`{seq}`) makes the action run once per length.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+SEQUENCE = "CASSIRSSYEQYF"
+PILLS_UP_TO = 16
 MAIN = '[data-testid="stMain"]'
 
 
@@ -26,7 +28,8 @@ class Touch:
 class Action:
     """`address` is opened once, then the touches are made in turn, again and again.
 
-    `first` is clicked once before them.
+    `first` is clicked once before them. `long` is touched instead of `touches` where the sequence
+    is longer than `PILLS_UP_TO` residues.
     """
 
     page: str
@@ -34,6 +37,13 @@ class Action:
     address: str
     touches: tuple[Touch, ...]
     first: str = ""
+    long: tuple[Touch, ...] = ()
+
+    def at(self, length: int) -> "Action":
+        """This action for a sequence of `length` residues."""
+        address = self.address.format(seq=(SEQUENCE * length)[:length])
+        long = self.long if length > PILLS_UP_TO else ()
+        return replace(self, address=address, touches=long or self.touches)
 
 
 def buttons(key: str, numbers: tuple[int, ...], picture: str) -> tuple[Touch, ...]:
@@ -60,7 +70,13 @@ _ATTENTION = "/esm?e_show=Attention&e_head=2&e_layer"
 _MAPS, _ROW, _DRAWING = ".st-key-toy_maps", ".st-key-toy_row", ".st-key-f_drawing"
 
 ACTIONS = (
-    Action("toy", "residue", _TOY, buttons("t_r", (5, 9, 3, 12, 7), _ROW)),
+    Action(
+        "toy",
+        "residue",
+        _TOY,
+        buttons("t_r", (5, 9, 3, 12, 7), _ROW),
+        long=slides("t_r", _ROW),
+    ),
     Action("toy", "head", _TOY, buttons("t_h", (2, 3, 4, 1), _ROW)),
     Action("toy", "positions", f"{_TOY}&t_e=Switch+something+off", switch("toy_positions", _MAPS)),
     Action("toy", "swap", f"{_TOY}&t_e=Swap+a+residue", buttons("toy_swap", (1, 9, 15), _MAPS)),

@@ -30,7 +30,6 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 WATCHED = Path(__file__).with_name("watched_server.py")
-SEQUENCE = "CASSIRSSYEQYF"
 MEDIAN_MS, P95_MS, SERVER_RATIO = 150, 300, 2.0
 WARM_UP = 3
 
@@ -160,10 +159,10 @@ def timed(page: Page, server: Server, touch: Touch) -> dict[str, float]:
 
 
 def measure(
-    browser: Browser, server: Server, address: str, action: Action, repeats: int
+    browser: Browser, server: Server, action: Action, repeats: int
 ) -> dict[str, list[float]]:
     """Repeat the touches in turn; the first few are thrown away."""
-    page = opened(browser, server.address + address, action)
+    page = opened(browser, server.address, action)
     rows, touches = [], action.touches
     for turn in range(WARM_UP + repeats):
         if turn == WARM_UP:
@@ -174,10 +173,10 @@ def measure(
     return found | {"server_cpu_ms": [(server.cpu_ms() - used) / repeats]}
 
 
-def opened(browser: Browser, address: str, action: Action) -> Page:
+def opened(browser: Browser, server: str, action: Action) -> Page:
     """The page at rest, its first pictures drawn."""
     page = browser.new_page(viewport={"width": 1280, "height": 720})
-    page.goto(address)
+    page.goto(server + action.address)
     if action.first:
         page.locator(action.first).click(timeout=60_000)
     for touch in action.touches:
@@ -188,12 +187,11 @@ def opened(browser: Browser, address: str, action: Action) -> Page:
     return page
 
 
-def visits(pages: list[str], lengths: list[int]) -> Iterator[tuple[str, str, Action]]:
-    """Name, address and action of every visit to make."""
+def visits(pages: list[str], lengths: list[int]) -> Iterator[tuple[str, Action]]:
+    """Name and action of every visit to make."""
     for action in ACTIONS:
         for length in lengths if action.page in pages else []:
-            address = action.address.format(seq=(SEQUENCE * length)[:length])
-            yield f"{action.page} {action.name} {length}", address, action
+            yield f"{action.page} {action.name} {length}", action.at(length)
 
 
 def run(repeats: int, lengths: list[int], pages: list[str]) -> dict[str, dict]:
@@ -207,10 +205,10 @@ def run(repeats: int, lengths: list[int], pages: list[str]) -> dict[str, dict]:
             args=["--no-sandbox", "--disable-gpu"],
         )
         with serving(blank, folder) as empty:
-            found = {EMPTY.name: measure(browser, empty, "", EMPTY, repeats)}
+            found = {EMPTY.name: measure(browser, empty, EMPTY, repeats)}
         with serving(REPOSITORY / "streamlit_app.py", folder) as app:
-            for name, address, action in visits(pages, lengths):
-                found[name] = measure(browser, app, address, action, repeats)
+            for name, action in visits(pages, lengths):
+                found[name] = measure(browser, app, action, repeats)
         browser.close()
     return found
 

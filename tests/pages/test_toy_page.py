@@ -64,6 +64,19 @@ def test_picking_a_residue_and_a_head_changes_the_row():
     assert f"E10 gives Y9 {100 * weight:.1f} %" in text(app)
 
 
+def test_a_long_sequence_has_a_slider_instead_of_a_wall_of_pills():
+    app = opened(seq=SEQUENCE * 2, t_r="S20")
+    assert not app.pills
+    assert "One row, number by number: S20 in head 1" in text(app)
+    app.select_slider(key="t_r").set_value(10).run()
+    assert "One row, number by number: E10 in head 1" in text(app)
+    # Over the border and back, the residue stays.
+    app.text_input(key="seq").set_value(SEQUENCE).run()
+    assert app.pills(key="t_r").value == 10
+    app.text_input(key="seq").set_value(SEQUENCE * 2).run()
+    assert app.select_slider(key="t_r").value == 10
+
+
 def test_following_another_key():
     app = opened()
     app.selectbox(key="t_k").set_value("R6").run()

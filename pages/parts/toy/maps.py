@@ -16,6 +16,7 @@ from pages.parts.toy.runs import ask, most_decided, runs, snippet
 
 # Two figures, so that on a phone one pair of heads stands below the other.
 _PAIRS = ((0, 1), (2, 3))
+_PILLS_UP_TO = 16
 _STYLE = (
     f"<style>{PLAIN_STYLE}"
     """
@@ -102,18 +103,7 @@ def pick(before: ToyRun, after: ToyRun) -> None:
             on_change=redraw.asked,
             kwargs={"head": True, "edits": edits},
         )
-        st.pills(
-            "Residue that asks (the query)",
-            list(range(1, len(after.sequence) + 1)),
-            format_func=lambda position: label(after.sequence, position - 1),
-            default=most_decided(before) + 1,
-            key="t_r",
-            bind="query-params",
-            required=True,
-            wrap=True,
-            on_change=redraw.asked,
-            kwargs={"head": False, "edits": edits},
-        )
+        _pick_residue(before, after)
         st.selectbox(
             "Residue that answers (the key)",
             range(len(after.sequence) + 1),
@@ -122,6 +112,25 @@ def pick(before: ToyRun, after: ToyRun) -> None:
             bind="query-params",
             width=200,
         )
+
+
+def _pick_residue(before: ToyRun, after: ToyRun) -> None:
+    """A pill for each residue, or one slider where pills would be a wall of five lines."""
+    positions = range(1, len(after.sequence) + 1)
+    shared = {
+        "label": "Residue that asks (the query)",
+        "options": positions,
+        "format_func": lambda position: label(after.sequence, position - 1),
+        "key": "t_r",
+        "bind": "query-params",
+        "on_change": redraw.asked,
+        "kwargs": {"head": False, "edits": after.what_if != UNTOUCHED},
+    }
+    first = most_decided(before) + 1
+    if len(positions) <= _PILLS_UP_TO:
+        st.pills(default=first, required=True, wrap=True, **shared)
+    else:
+        st.select_slider(value=first, width=420, **shared)
 
 
 def readings(after: ToyRun, query: int) -> None:
