@@ -62,6 +62,7 @@ def probability_bars(
         yaxis=letters_down,
         bargap=0.25,
         legend={"orientation": "h", "y": 1.08, "x": 0},
+        margin={"l": 92, "r": 8, "t": 12 if reference is None else 36, "b": 64},
     )
     return draw(drawn, layout)
 

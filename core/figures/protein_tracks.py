@@ -24,7 +24,7 @@ _TINTS = {
 }
 _OTHER_TINT = (PURPLE, "#ecd0df")
 _INK = "#10151c"
-MARGIN = {"l": 8, "r": 8, "t": 32, "b": 8}  # room for the bands' names
+MARGIN = {"l": 68, "r": 8, "t": 32, "b": 64}  # on top for the bands' names
 
 
 def residue_track(

@@ -43,7 +43,7 @@ def cross_map(
         height=max(300, 100 + 20 * len(queries)),
         xaxis=axes["xaxis"] | _titled(answers, 22),
         yaxis=axes["yaxis"] | _titled(asks, room),
-        margin={"l": room + 30, "r": 8, "t": 12, "b": 48},
+        margin={"l": room + 30, "r": 98, "t": 12, "b": 48},
     )
     return draw([heatmap, *letters], layout)
 

@@ -35,6 +35,7 @@ def norms_by_layer(
     layout = base_layout(
         height=340,
         title=title,
+        margin={"l": 40, "r": 8, "t": 44, "b": 90},
         xaxis={"title": {"text": "layer"}},
         yaxis={"rangemode": "tozero"},
         legend={"orientation": "h", "y": -0.25},

@@ -43,7 +43,7 @@ def flowing(
         axes["xaxis"] = {"range": [-0.5, len(names) - 0.5], "fixedrange": True}
     layout = base_layout(
         height=max(220, 70 + 16 * len(letters)),
-        margin={"l": 14 + 8 * max(map(len, letters)), "r": 8, "t": 12, "b": 24},
+        margin={"l": 14 + 8 * max(map(len, letters)), "r": 70, "t": 12, "b": 24 if columns else 46},
         **axes,
     )
     return draw([heatmap, left, *([below] if columns else [])], layout)

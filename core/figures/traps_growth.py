@@ -38,7 +38,7 @@ def fading(
     ]
     layout = base_layout(
         height=340,
-        margin={"l": 8, "r": 8, "t": 60, "b": 8},
+        margin={"l": 82, "r": 8, "t": 60, "b": 64},
         xaxis=_length_axis(lengths),
         yaxis=_log(2) | {"title": {"text": "Share of the first letter"}},
         legend=_legend(1.02),
@@ -67,7 +67,7 @@ def cost(
     along = _length_axis(lengths)
     layout = base_layout(
         height=340,
-        margin={"l": 8, "r": 8, "t": 80, "b": 8},
+        margin={"l": 44, "r": 8, "t": 80, "b": 64},
         xaxis=along | {"domain": [0, 0.45]},
         xaxis2=along | {"domain": [0.55, 1], "anchor": "y2"},
         yaxis=_log(1),

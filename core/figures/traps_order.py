@@ -26,7 +26,7 @@ def shuffle_differences(
     rows = {"autorange": "reversed", "type": "category"}
     layout = base_layout(
         height=330,
-        margin={"l": 8, "r": 8, "t": 30, "b": 8},
+        margin={"l": 52, "r": 76, "t": 30, "b": 76},
         xaxis={**numbers, "domain": [0, 0.46]},
         xaxis2={**numbers, "domain": [0.54, 1], "anchor": "y2"},
         yaxis=rows,

@@ -31,7 +31,7 @@ def two_rankings(
     layout = base_layout(
         height=270,
         # Room for the legend, which names the two rows.
-        margin={"l": 8, "r": 8, "t": 30, "b": 8},
+        margin={"l": 44, "r": 8, "t": 38, "b": 16},
         bargap=0.25,
         legend={"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0, "itemclick": False},
         xaxis={"type": "category", "anchor": "y"},
@@ -64,6 +64,7 @@ def head_agreement(heads: Sequence[str], correlations: Float[np.ndarray, " heads
     }
     layout = base_layout(
         height=220,
+        margin={"l": 66, "r": 8, "t": 16, "b": 64},
         yaxis={"range": [-1, 1], "title": {"text": "Rank correlation"}, "tickvals": [-1, 0, 1]},
         xaxis={"title": {"text": "Head"}, "type": "category", "nticks": 13},
     )

@@ -1,5 +1,7 @@
 """Figures of the full Transformer, by their data."""
 
+import re
+
 import numpy as np
 import plotly.graph_objects as go
 import pytest
@@ -30,7 +32,7 @@ BOXES = [
 
 FIGURES = {
     "architecture": lambda: architecture(BOXES, "cross", "cross", 7),
-    "mask": lambda: mask_grid(np.eye(2, dtype=bool), ["A", "C"], ["A", "C"], "t"),
+    "mask": lambda: mask_grid(np.eye(2, dtype=bool), ["A 1", "C 2"], ["A", "C"], "t"),
     "treemap": lambda: weight_treemap(["Encoder/Norms", "Generator"], [3, 5], "All"),
     "table": lambda: encoding_heatmap(np.zeros((3, 4))),
     "waves": lambda: waves(np.arange(3.0), [np.arange(3.0)], ["a"], 2),
@@ -86,8 +88,8 @@ def test_the_stream_passes_a_sublayer_and_its_norm_by(pre_norm: bool) -> None:
 
 def test_a_mask_says_who_may_look_at_whom() -> None:
     mask = np.tril(np.ones((3, 3), dtype=bool))
-    drawn = mask_grid(mask, ["BOS", "C", "A"], ["BOS", "C", "A"], "Causal", {"BOS": "▸"})
-    grid, dots, left, below = drawn.data
+    drawn = mask_grid(mask, ["BOS", "C 2", "A 3"], ["▸", "C", "A"], "Both")
+    grid, left, below = drawn.data
     assert [(y, text.strip()) for y, text in zip(left.y, left.text, strict=True)] == [
         (0, "▸"),
         (1, "C"),
@@ -95,11 +97,11 @@ def test_a_mask_says_who_may_look_at_whom() -> None:
     ]
     assert dict(zip(below.x, below.text, strict=True)) == {0: "▸", 1: "C", 2: "A"}
     assert (np.array(grid.z) == mask).all()
-    assert grid.customdata[2][0] == "A (position 3) may look at BOS (position 1)"
-    assert grid.customdata[0][1] == "BOS (position 1) may not look at C (position 2)"
-    assert set(zip(dots.y.tolist(), dots.x.tolist(), strict=True)) == {
-        (row, column) for row in range(3) for column in range(row + 1)
-    }
+    assert grid.customdata[2][0] == "A 3 may look at BOS"
+    assert grid.customdata[0][1] == "BOS may not look at C 2"
+    marks = re.findall(r"M([^,]+),([^H]+)H([^M]+)", drawn.layout.shapes[0].path)
+    dots = [(int(y), (float(left) + float(right)) / 2) for left, y, right in marks]
+    assert dots == [(row, column) for row in range(3) for column in range(row + 1)]
 
 
 def test_a_treemap_adds_up_inside_out() -> None:

@@ -5,6 +5,7 @@ import pandas as pd
 import streamlit as st
 
 from core.figures.masks import mask_grid
+from core.figures.toy_words import written
 from core.transformer.shape import Sizes
 from pages.parts.controls import sequence_box
 from pages.parts.downloads import show_figure
@@ -61,21 +62,39 @@ def show(sizes: Sizes, sequence: str) -> None:
     letters = ["BOS", *strings[which]]
     letters += ["PAD"] * (longest - len(letters))
     shown = {"Padding": padding[which], "Causal": causal, "Both": both[which]}
-    columns = st.columns(3)
-    for column, (name, mask) in zip(columns, shown.items(), strict=True):
+    for column, (name, mask) in zip(st.columns(3), shown.items(), strict=True):
         with column:
-            _grid(name, mask, letters, strings)
+            # The same for every string, so it is not drawn anew for another one.
+            named = _letters(letters) if name != "Causal" else _positions(longest)
+            _grid(name, mask, named, letters, strings)
     allowed = ", ".join(f"{name.lower()} {mask.sum()}" for name, mask in shown.items())
     st.caption(
-        f"Rows ask, columns are looked at; ▸ is BOS, · is PAD. Of {longest**2} pairs are allowed: "
+        f"Rows ask, columns are looked at; ▸ is BOS, · is PAD. The causal mask asks for "
+        f"positions alone. Of {longest**2} pairs are allowed: "
         f"{allowed}."
     )
     _shifted(sequence)
 
 
-def _grid(name: str, mask: np.ndarray, letters: list[str], strings: tuple[str, ...]) -> None:
+def _letters(letters: list[str]) -> tuple[list[str], list[str]]:
+    names = [f"{letter} (position {place})" for place, letter in enumerate(letters, 1)]
+    return names, [SHORT.get(letter, letter) for letter in letters]
+
+
+def _positions(length: int) -> tuple[list[str], list[str]]:
+    names = [f"position {place}" for place in range(1, length + 1)]
+    return names, [str(i + 1) if i in written(length) else "" for i in range(length)]
+
+
+def _grid(
+    name: str,
+    mask: np.ndarray,
+    named: tuple[list[str], list[str]],
+    letters: list[str],
+    strings: tuple[str, ...],
+) -> None:
     show_figure(
-        mask_grid(mask, letters, letters, name, SHORT),
+        mask_grid(mask, *named, name),
         key=f"f_mask_{name}",
         alt=f"{name} mask, {len(letters)} by {len(letters)}: {mask.sum()} of {mask.size} pairs "
         "are allowed.",
