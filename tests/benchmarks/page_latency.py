@@ -46,7 +46,7 @@ st.plotly_chart(go.Figure(go.Bar(y=[height, 7, 3])), key="picture")
 EMPTY = Action("empty", "empty page", "", buttons("t_r", (5, 9, 3, 12, 7), ".st-key-picture"))
 
 # Leaves a promise of the milliseconds from the touch until the picture last changed, once it
-# has been still.
+# has been still. Streamlit hides a figure till it knows its width, so its style counts as well.
 WATCH = """
 (picture) => {
   let start = 0, last = 0;
@@ -55,14 +55,16 @@ WATCH = """
     document.addEventListener(kind, began, { capture: true, once: true });
   }
   // The picture may be replaced as a whole, so its page is watched.
-  const shown = (change) => change.target.closest?.(picture)
+  const shown = (change) => change.attributeName === "style"
+    ? change.target.matches(`${picture} .js-plotly-plot`)
+    : change.target.closest?.(picture)
     || [...change.addedNodes].some((node) => node.querySelector?.(picture));
   const watcher = new MutationObserver((changes) => {
     if (start && changes.some(shown)) last = performance.now() - start;
   });
   watcher.observe(document.body, {
     subtree: true, childList: true, attributes: true,
-    attributeFilter: ["d", "href", "xlink:href", "transform", "x", "y"],
+    attributeFilter: ["d", "href", "xlink:href", "transform", "x", "y", "style"],
   });
   window.__drawn = new Promise((resolve, reject) => {
     const look = () => {

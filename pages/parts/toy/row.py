@@ -30,7 +30,8 @@ def story(sequence: str, above: DeltaGenerator) -> None:
     key, as_chosen = followed(after, head, query)
     # The pictures' marks are moved from here, because they need no new picture.
     st.html(mark(len(after.sequence), head, query, key))
-    sums, bars = st.columns([5, 6])
+    # Halves, because Plotly draws twice what is a third of a pixel wider than a whole number.
+    sums, bars = st.columns(2)
     # The bars first: the picture need not wait for the formulas to be typeset.
     with bars:
         _bars(before, after, head, query, key)
