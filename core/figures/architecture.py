@@ -22,7 +22,7 @@ from core.figures.architecture_arrows import (
     outwards,
     residual,
 )
-from core.figures.palette import GREY, base_layout, draw
+from core.figures.palette import GREY, draw, plain_layout
 
 # Light enough for dark letters in both themes.
 _FILL = {
@@ -73,8 +73,9 @@ def architecture(boxes: Sequence[DrawnBox], chosen: str, crossing: str, layers: 
             into_box = second.kind == "norm"
             ways.append(residual(x, levels[first.key], into_box=into_box))
             plus += [] if into_box else [(x, levels[second.key] + ADDED)]
-    layout = base_layout(
+    layout = plain_layout(
         height=455,
+        clickable=True,
         annotations=notes,
         shapes=frames,
         xaxis={"visible": False, "range": [-0.68, 1.84], "fixedrange": True},

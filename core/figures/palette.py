@@ -17,6 +17,7 @@ from plotly.colors import get_colorscale
 BLUE, ORANGE, GREEN, VERMILION = "#2a86c7", "#e69f00", "#009e73", "#d55e00"
 PURPLE, SKY, GREY = "#cc79a7", "#56b4e9", "#8a8f98"
 CATEGORICAL = (BLUE, ORANGE, GREEN, VERMILION, PURPLE, SKY, GREY)
+_LINE = "rgba(138,143,152,0.3)"
 SEQUENTIAL = "Cividis"
 DIVERGING = "PuOr"
 
@@ -50,8 +51,9 @@ def plain_layout(*, height: int, clickable: bool = False, **more: object) -> dic
 
     Streamlit mounts a figure and at once hands it to Plotly again. Plotly then draws all of it
     twice, unless there is no theme and a `datarevision` tells it that the data are the same; that
-    holds for lists, not for packed arrays of one dimension. For `show_figure(plain=True)`, and a
-    page whose style sheet gives text its colour (`PLAIN_STYLE` of `pages.parts.downloads`).
+    holds for lists, not for packed arrays of one dimension. Axes in `more` get lines that suit
+    light and dark. For pages whose style sheet gives text its colour (`PLAIN_STYLE` of
+    `pages.parts.downloads`).
     """
     own: dict[str, Any] = {
         "template": None,
@@ -62,7 +64,17 @@ def plain_layout(*, height: int, clickable: bool = False, **more: object) -> dic
     }
     if clickable:  # what Streamlit would set, and Plotly draw once more
         own |= {"clickmode": "event+select", "hovermode": "closest", "dragmode": "pan"}
-    return base_layout(height=height, **(own | more))
+    axes: dict[str, Any] = {n: axis for n, axis in more.items() if n[:5] in ("xaxis", "yaxis")}
+    return base_layout(height=height, **(own | more | {n: _ruled(n, axes[n]) for n in axes}))
+
+
+def _ruled(name: str, axis: Mapping[str, Any]) -> dict[str, Any]:
+    """The axis with the lines and sizes that Streamlit's theme would give it."""
+    upright = name.startswith("x")
+    lines = {"gridcolor": _LINE, "zerolinecolor": _LINE, "automargin": True, "ticklabelstandoff": 4}
+    lines |= {"showgrid": False, "zeroline": False} if upright else {}
+    title = {"font": {"size": 14}, "standoff": 16 if upright else 24, **axis.get("title", {})}
+    return lines | {**axis} | ({"title": title} if "text" in title else {})
 
 
 class Drawing(go.Figure):
@@ -91,6 +103,12 @@ class Drawing(go.Figure):
         super().__init__(drawn["data"], layout, _validate=False)
         return getattr(self, name)
 
+    @property
+    def plain(self) -> bool:
+        """Whether it has its own colours (`plain_layout`)."""
+        drawn = self.__dict__.get("_drawn") or super().to_dict()
+        return "datarevision" in drawn["layout"]
+
     def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
         drawn = self.__dict__.get("_drawn")
         return (Drawing, (*drawn.values(),)) if drawn else (go.Figure, super().__reduce__()[1])
@@ -105,15 +123,16 @@ class Drawing(go.Figure):
 
 
 def _packed(value: object) -> object:
-    """An array of numbers in base64, as plotly.js reads it; everything else as it is."""
+    """A table of numbers in base64, as plotly.js reads it; everything else as it is."""
     if not isinstance(value, np.ndarray) or value.dtype.kind not in "fi" or not value.size:
         return value
+    if value.ndim == 1:
+        return value.tolist()
     # plotly.js knows neither 64-bit whole numbers nor 16-bit fractions.
     kind = "i4" if value.dtype.kind == "i" else "f8" if value.dtype == np.float64 else "f4"
     numbers = np.ascontiguousarray(value, dtype=f"<{kind}")
-    packed = {"dtype": kind, "bdata": b64encode(numbers.tobytes()).decode()}
-    shape = {"shape": ", ".join(map(str, numbers.shape))} if numbers.ndim > 1 else {}
-    return packed | shape
+    shape = ", ".join(map(str, numbers.shape))
+    return {"dtype": kind, "bdata": b64encode(numbers.tobytes()).decode(), "shape": shape}
 
 
 def draw(data: Sequence[Mapping[str, object]], layout: Mapping[str, object]) -> Drawing:

@@ -5,7 +5,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from core.figures.palette import BLUE, CATEGORICAL, GREY, ORANGE, base_layout, draw
+from core.figures.palette import BLUE, CATEGORICAL, GREY, ORANGE, draw, plain_layout
 
 _SYMBOLS = ("circle", "square", "diamond", "star", "cross")
 # Below this the share is shown at the floor: the axis would otherwise span 60 powers of ten.
@@ -36,9 +36,9 @@ def fading(
         }
         for i, (name, found) in enumerate(shares.items())
     ]
-    layout = base_layout(
+    layout = plain_layout(
         height=340,
-        margin={"l": 82, "r": 8, "t": 60, "b": 64},
+        margin={"l": 82, "r": 8, "t": 68, "b": 64},
         xaxis=_length_axis(lengths),
         yaxis=_log(2) | {"title": {"text": "Share of the first letter"}},
         legend=_legend(1.02),
@@ -65,7 +65,7 @@ def cost(
         _on_the_right(_measured(lengths, megabytes, ORANGE)),
     ]
     along = _length_axis(lengths)
-    layout = base_layout(
+    layout = plain_layout(
         height=340,
         margin={"l": 44, "r": 8, "t": 80, "b": 64},
         xaxis=along | {"domain": [0, 0.45]},

@@ -15,11 +15,8 @@ if TYPE_CHECKING:
     Columns = pd.DataFrame | Mapping[str, Sequence]
     Table = Columns | Callable[[], Columns]
 
-# Plain figures have no theme: their text takes the colour of the text around them.
-PLAIN_STYLE = (
-    ".stPlotlyChart :is(.textpoint, .xtick, .ytick, .g-xtitle, .g-ytitle, .legend) text "
-    "{fill: currentColor !important}"
-)
+# Plain figures have no theme: text in Plotly's usual grey takes the colour of the text around.
+PLAIN_STYLE = '.stPlotlyChart text[style*="fill: rgb(68, 68, 68)"] {fill: currentColor !important}'
 
 
 def show_figure(
@@ -52,7 +49,7 @@ def show_figure(
         config=config,
         on_select=on_select,
         selection_mode="points",
-        theme=None if plain else "streamlit",
+        theme=None if plain or getattr(figure, "plain", False) else "streamlit",
     )
     downloads(key, figure=figure, table=table, code=code)
     return chosen
