@@ -7,7 +7,7 @@ from jaxtyping import Bool
 from torch import Tensor
 
 from core.training.packing import PackedForward
-from core.training.random_bits import RandomBits
+from core.training.random_bits import Mask, RandomBits
 from core.training.sublayers import AttentionSublayer, FeedForwardSublayer
 from core.transformer.attention import MultiHeadAttention
 from core.transformer.feed_forward import PositionwiseFeedForward
@@ -61,7 +61,7 @@ class CpuForward(PackedForward):
     def drop(self, x: Tensor) -> Tensor:
         """Dropout on the embeddings."""
         mask = self._mask(x.shape)
-        return x if mask is None else x * mask
+        return x if mask is None else mask.of(x) * mask.scale
 
     def _attend(
         self,
@@ -87,7 +87,7 @@ class CpuForward(PackedForward):
             inner, self._mask(x.shape),
         )  # fmt: skip
 
-    def _mask(self, shape: tuple[int, ...]) -> Tensor | None:
+    def _mask(self, shape: tuple[int, ...]) -> Mask | None:
         p = self.model.shape.dropout
         return self.bits.mask(shape, p) if p > 0 and self.training else None
 

@@ -15,18 +15,40 @@ from core.training.recipe import Recipe
 _FUSED = "project_qkv.weight"
 
 
-def make_optimisers(model: nn.Module, recipe: Recipe, rate: Tensor) -> list[torch.optim.Optimizer]:
-    """Adam for everything, or Muon for the layers' matrices and Adam for the rest."""
+class Joined:
+    """Weights as parts of one `vector`, so that moving all of them is one call."""
+
+    def __init__(self, weights: list[nn.Parameter]):
+        self._weights = weights
+        self.vector = nn.Parameter(torch.cat([w.detach().flatten() for w in weights]))
+        parts = self.vector.detach().split([w.numel() for w in weights])
+        for weight, part in zip(weights, parts, strict=True):
+            weight.data = part.view_as(weight)
+
+    def gather(self) -> None:
+        """Give the vector the gradients of its weights, 0 where a weight has none."""
+        gradients = [torch.zeros_like(w) if w.grad is None else w.grad for w in self._weights]
+        self.vector.grad = torch.cat([gradient.flatten() for gradient in gradients])
+
+
+def make_optimisers(
+    model: nn.Module, recipe: Recipe, rate: Tensor
+) -> tuple[list[torch.optim.Optimizer], Joined]:
+    """Adam for everything, or Muon for the layers' matrices and Adam for the rest.
+
+    Adam moves the joined weights, which have to be gathered after every backward.
+    """
     named = dict(model.named_parameters())
-    if recipe.optimiser == "adam":
-        return [_adam(list(named.values()), recipe, rate)]
     inside = {n: p for n, p in named.items() if p.dim() == 2 and n.startswith(("enc", "dec"))}
+    if recipe.optimiser == "adam":
+        inside = {}
+    joined = Joined([p for n, p in named.items() if n not in inside])
+    adam = _adam([joined.vector], recipe, rate)
     groups: list[dict[str, Any]] = [
         {"params": [p for n, p in inside.items() if n.endswith(_FUSED)], "blocks": 3},
         {"params": [p for n, p in inside.items() if not n.endswith(_FUSED)]},
     ]
-    rest = [p for n, p in named.items() if n not in inside]
-    return [Muon(groups, rate, recipe.muon_factor), _adam(rest, recipe, rate)]
+    return ([Muon(groups, rate, recipe.muon_factor), adam] if inside else [adam]), joined
 
 
 def _adam(parameters: list[nn.Parameter], recipe: Recipe, rate: Tensor) -> torch.optim.Optimizer:

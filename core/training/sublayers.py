@@ -4,7 +4,8 @@ The same numbers as `core.transformer` gives, with the way back written by hand:
 small model spends a third of a step on calls, so this makes a third as many, works in place,
 and keeps only what the way back needs. Tests hold both against the model's own code.
 
-Masks hold 0 or 1 / (1 - p), or are None; they and `bias` have no gradient.
+Masks are None where nothing is dropped; they and `bias` have no gradient. Masks only make zeros:
+their scales are in the factor of the branch's last matrix.
 """
 
 from typing import Any
@@ -14,14 +15,10 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-EPS = 1e-5
-_NORM_BACKWARD = torch.ops.aten.native_layer_norm_backward.default
-_RELU_BACKWARD = torch.ops.aten.threshold_backward.default
-Mask = Tensor | None
+from core.training.branch import add_norm, dropped, norm_backward, project, scale, times
+from core.training.random_bits import Mask
 
-
-def _dropped(x: Tensor, mask: Mask) -> Tensor:
-    return x if mask is None else x.mul_(mask.view_as(x))
+_RELU_BACKWARD = torch.ops.aten.threshold_backward.grad_input
 
 
 def _to_heads(x: Tensor, batch: int, parts: int, heads: int) -> Float[Tensor, "parts Bh L d_k"]:
@@ -48,30 +45,35 @@ class FeedForwardSublayer(torch.autograd.Function):
         b2: Tensor,
         gamma: Tensor,
         beta: Tensor,
-        inner: Mask,
-        outer: Mask,
+        inner: Mask | None,
+        outer: Mask | None,
     ) -> Float[Tensor, "B L d_model"]:
         """The new stream."""
         flat = x.flatten(0, 1)
-        hidden = _dropped(torch.addmm(b1, flat, w1.t()).clamp_min_(0), inner)
-        y, *norm = _add_norm(torch.addmm(b2, hidden, w2.t()), flat, gamma, beta, outer)
-        ctx.save_for_backward(flat, hidden, *norm, w1, w2, gamma, beta, inner, outer)
+        hidden = dropped(torch.addmm(b1, flat, w1.t()).clamp_min_(0), inner)
+        branch = project(b2, hidden, w2, inner, outer)
+        y, *norm = add_norm(branch, flat, gamma, beta, outer)
+        ctx.save_for_backward(flat, hidden, *norm, w1, w2, gamma, beta)
+        ctx.inner, ctx.outer = inner, outer
         return y.view_as(x)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
         """Gradients of the stream, both layers, gamma and beta."""
-        flat, hidden, summed, mean, rstd, w1, w2, gamma, beta, inner, outer = ctx.saved_tensors
-        of_sum, of_gamma, of_beta = _norm_backward(gradient, summed, mean, rstd, gamma, beta)
-        branch = of_sum if outer is None else of_sum * outer.view_as(of_sum)
-        back = _RELU_BACKWARD(_dropped(branch.mm(w2), inner), hidden, 0)
+        flat, hidden, summed, mean, rstd, w1, w2, gamma, beta = ctx.saved_tensors
+        of_sum, of_gamma, of_beta = norm_backward(gradient, summed, mean, rstd, gamma, beta)
+        branch = of_sum if ctx.outer is None else ctx.outer.of(of_sum)
+        factor, factor_b = scale(ctx.inner, ctx.outer), scale(ctx.outer)
+        back = times(branch, w2, factor)
+        # Zero where the way there was zero: behind the ReLU or dropped.
+        _RELU_BACKWARD(back, hidden, 0, grad_input=back)
         return (
             torch.addmm(of_sum, back, w1).view_as(gradient),
             back.t().mm(flat),
             back.sum(0),
-            branch.t().mm(hidden),
-            branch.sum(0),
+            times(branch.t(), hidden, factor),
+            branch.sum(0).mul_(factor_b),
             of_gamma,
             of_beta,
             None,
@@ -98,32 +100,33 @@ class AttentionSublayer(torch.autograd.Function):
         beta: Tensor,
         heads: int,
         bias: Float[Tensor, "B 1 n_query n_key"],
-        inner: Mask,
-        outer: Mask,
+        inner: Mask | None,
+        outer: Mask | None,
     ) -> Float[Tensor, "B n_query d_model"]:
         """The new stream."""
         (q, k, v), sources, ctx.rows = _project(x, memory, w, b, heads)
         ctx.batch, ctx.scale = len(x), q.shape[2] ** -0.5
         weights, used = _weigh(q, k, bias, ctx.scale, inner)
         blended = _from_heads(used.bmm(v)[None], len(x))
-        y, *norm = _add_norm(torch.addmm(bo, blended, wo.t()), sources[0], gamma, beta, outer)
-        ctx.save_for_backward(
-            q, k, v, weights, used, blended, *norm, w, wo, gamma, beta, inner, outer, *sources
-        )
+        branch = project(bo, blended, wo, inner, outer)
+        y, *norm = add_norm(branch, sources[0], gamma, beta, outer)
+        ctx.save_for_backward(q, k, v, weights, used, blended, *norm, w, wo, gamma, beta, *sources)
+        ctx.inner, ctx.outer = inner, outer
         return y.view_as(x)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
         """Gradients of the stream, the memory, both projections, gamma and beta."""
-        q, k, v, weights, used, blended, summed, mean, rstd, w, wo, gamma, beta, inner, outer = (
-            ctx.saved_tensors[:15]
+        q, k, v, weights, used, blended, summed, mean, rstd, w, wo, gamma, beta, *sources = (
+            ctx.saved_tensors
         )
-        sources, batch = ctx.saved_tensors[15:], ctx.batch
-        of_sum, of_gamma, of_beta = _norm_backward(gradient, summed, mean, rstd, gamma, beta)
-        branch = of_sum if outer is None else of_sum * outer.view_as(of_sum)
-        of_blended = _to_heads(branch.mm(wo), batch, 1, len(q) // batch)[0]
-        of_scores = _scores_backward(of_blended, v, weights, inner, ctx.scale)
+        batch = ctx.batch
+        of_sum, of_gamma, of_beta = norm_backward(gradient, summed, mean, rstd, gamma, beta)
+        branch = of_sum if ctx.outer is None else ctx.outer.of(of_sum)
+        factor, factor_b = scale(ctx.inner, ctx.outer), scale(ctx.outer)
+        of_blended = _to_heads(times(branch, wo, factor), batch, 1, len(q) // batch)[0]
+        of_scores = _scores_backward(of_blended, v, weights, ctx.inner, ctx.scale)
         of_parts = _heads_backward(
             of_blended, of_scores, q, k, used, [n // w.shape[1] for n in ctx.rows]
         )
@@ -133,7 +136,7 @@ class AttentionSublayer(torch.autograd.Function):
         parts = w.split(ctx.rows)
         of_x = torch.addmm(of_sum, back[0], parts[0]).view_as(gradient)
         of_memory = back[1].mm(parts[1]).view(batch, -1, w.shape[1]) if len(back) > 1 else None
-        of_wo, of_bo = branch.t().mm(blended), branch.sum(0)
+        of_wo, of_bo = times(branch.t(), blended, factor), branch.sum(0).mul_(factor_b)
         return of_x, of_memory, of_w, of_b, of_wo, of_bo, of_gamma, of_beta, *[None] * 4
 
 
@@ -154,20 +157,20 @@ def _project(
 
 
 def _weigh(
-    q: Tensor, k: Tensor, bias: Tensor, scale: float, inner: Mask
+    q: Tensor, k: Tensor, bias: Tensor, scale: float, inner: Mask | None
 ) -> tuple[Tensor, Float[Tensor, "Bh n_query n_key"]]:
     """Attention weights, and what is left of them after dropout."""
     scores = torch.baddbmm(q.new_zeros(()), q, k.mT, beta=0, alpha=scale)
     scores.view(len(bias), -1, *scores.shape[1:]).add_(bias)
     weights = scores.softmax(-1)
-    return weights, weights if inner is None else weights * inner.view_as(weights)
+    return weights, weights if inner is None else inner.of(weights)
 
 
 def _scores_backward(
-    of_blended: Tensor, v: Tensor, weights: Tensor, inner: Mask, scale: float
+    of_blended: Tensor, v: Tensor, weights: Tensor, inner: Mask | None, scale: float
 ) -> Float[Tensor, "Bh n_query n_key"]:
     """Gradient of the products of queries and keys."""
-    of_weights = _dropped(of_blended.bmm(v.mT), inner)
+    of_weights = dropped(of_blended.bmm(v.mT), inner)
     return torch._softmax_backward_data(of_weights, weights, -1, weights.dtype).mul_(scale)
 
 
@@ -181,19 +184,3 @@ def _heads_backward(
     torch.bmm(of_scores.mT, q, out=of_k)
     torch.bmm(used.mT, of_blended, out=of_v)
     return together
-
-
-def _add_norm(
-    branch: Float[Tensor, "BL d"], x: Float[Tensor, "BL d"], gamma: Tensor, beta: Tensor, mask: Mask
-) -> tuple[Tensor, ...]:
-    """LayerNorm(x + dropout(branch)), and for the way back: the sum, its means, its deviations."""
-    summed = _dropped(branch, mask).add_(x)
-    y, mean, rstd = torch.native_layer_norm(summed, gamma.shape, gamma, beta, EPS)
-    return y, summed, mean, rstd
-
-
-def _norm_backward(
-    gradient: Tensor, x: Tensor, mean: Tensor, rstd: Tensor, gamma: Tensor, beta: Tensor
-) -> tuple[Tensor, Tensor, Tensor]:
-    flat, shape = gradient.flatten(0, 1), list(gamma.shape)
-    return _NORM_BACKWARD(flat, x, shape, mean, rstd, gamma, beta, [True] * 3)

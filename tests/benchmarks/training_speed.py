@@ -1,16 +1,17 @@
 """How fast training is: a plainly written loop, the paper recipe and the sprint, on one machine.
 
 `python tests/benchmarks/training_speed.py [--seeds 5] [--quick] [--device auto]` prints one JSON
-object. Milliseconds per step come from short blocks taken in turn, so that a machine that slows
-down slows all three. Seconds to 999 of 1,000 are measured on 2,000 held-out strings that are
-looked at every 10 steps, evaluation left out. `--quick` takes the plain loop's and the paper
-recipe's steps only as far as their speed needs.
+object. Milliseconds per step come from short blocks taken in turn by three processes, so that a
+machine that slows down slows all three. Seconds to 999 of 1,000 are measured on 2,000 held-out
+strings that are looked at every 10 steps, evaluation left out. `--quick` takes the plain loop's
+and the paper recipe's steps only as far as their speed needs.
 """
 
 import argparse
 import json
 import math
 import random
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -185,23 +186,47 @@ class PlainLoop:
         return int((right | (batch.labels == PAD)).all(1).sum())
 
 
-def milliseconds_per_step(device: torch.device, rounds: int) -> dict[str, float]:
-    """Median over blocks of steps that the three take in turn."""
-    learners = {"paper": Learner(PAPER, device), "sprint": Learner(SPRINT, device)}
-    takers: dict[str, Callable[[int], None]] = {"naive": PlainLoop(PAPER, device)}
-    takers |= {name: steps_of(learner) for name, learner in learners.items()}
-    block = 5 if device.type == "cpu" else 50
-    for take in takers.values():
+def taker(name: str, device: torch.device) -> Callable[[int], None]:
+    """What takes steps of the plain loop, the paper recipe or the sprint."""
+    if name == "naive":
+        return PlainLoop(PAPER, device)
+    return steps_of(Learner({"paper": PAPER, "sprint": SPRINT}[name], device))
+
+
+def take_blocks(name: str, device: torch.device) -> None:
+    """For every line on standard input take a block of steps and print its ms per step."""
+    take, block = taker(name, device), 5 if device.type == "cpu" else 50
+    take(block)
+    for _ in sys.stdin:
+        began = time.perf_counter()
         take(block)
-    times: dict[str, list[float]] = {name: [] for name in takers}
-    for _ in range(rounds):
-        for name, take in takers.items():
-            began = time.perf_counter()
-            take(block)
-            if device.type == "cuda":
-                torch.cuda.synchronize(device)
-            times[name].append(1000 * (time.perf_counter() - began) / block)
-    return {name: median(values) for name, values in times.items()}
+        if device.type == "cuda":
+            torch.cuda.synchronize(device)
+        print(1000 * (time.perf_counter() - began) / block, flush=True)
+
+
+def milliseconds_per_step(device: str, rounds: int) -> dict[str, float]:
+    """Median over blocks of steps that the three take in turn, each in a process of its own.
+
+    In one process the plain loop would work with the memory settings that ours makes.
+    """
+    command = [sys.executable, __file__, "--device", device, "--take"]
+    children = {
+        name: subprocess.Popen(
+            [*command, name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        for name in ("naive", "paper", "sprint")
+    }
+    times: dict[str, list[float]] = {name: [] for name in children}
+    for _ in range(rounds + 1):
+        for name, child in children.items():
+            assert child.stdin is not None
+            assert child.stdout is not None
+            print(file=child.stdin, flush=True)
+            times[name].append(float(child.stdout.readline()))
+    for child in children.values():
+        child.communicate()
+    return {name: median(values[1:]) for name, values in times.items()}
 
 
 def plain_seconds_to_enough(recipe: Recipe, device: torch.device) -> tuple[float | None, int, int]:
@@ -260,10 +285,14 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--device", default="auto")
+    parser.add_argument("--take", choices=("naive", "paper", "sprint"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     torch.set_num_threads(sensible_threads())
     device = choose_device(options.device)
-    speed = milliseconds_per_step(device, rounds=8 if options.quick else 30)
+    if options.take:
+        take_blocks(options.take, device)
+        return
+    speed = milliseconds_per_step(options.device, rounds=8 if options.quick else 30)
     report: dict[str, Any] = {
         "date": date.today().isoformat(),
         "device": device_name(device),

@@ -28,12 +28,16 @@ class MasksFrom(TorchFunctionMode):
     def __torch_function__(self, func, types, args=(), kwargs=None):
         if func is F.dropout:
             p = kwargs["p"]
-            return args[0] * self.bits.mask(args[0].shape, p) if p else args[0]
+            return self.dropped(args[0], p) if p else args[0]
         if func is F.scaled_dot_product_attention:
             q, k, v, bias, p = args
             weights = (q @ k.mT / q.shape[-1] ** 0.5 + bias).softmax(-1)
-            return (weights * self.bits.mask(weights.shape, p) if p else weights) @ v
+            return (self.dropped(weights, p) if p else weights) @ v
         return func(*args, **(kwargs or {}))
+
+    def dropped(self, x, p):
+        mask = self.bits.mask(x.shape, p)
+        return x * (mask.bits >= mask.dropped) * mask.scale
 
 
 def outputs_and_gradients(forward, batch):

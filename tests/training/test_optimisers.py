@@ -9,7 +9,7 @@ from torch import nn
 from core.training.learner import Learner
 from core.training.model import build_model
 from core.training.muon import Muon, orthogonal
-from core.training.optimisers import clip_gradients, make_optimisers
+from core.training.optimisers import Joined, clip_gradients, make_optimisers
 from core.training.recipe import PAPER
 
 TINY = replace(PAPER, d_model=12, num_heads=3, d_ff=20, batch=7, steps=5, optimiser="muon")
@@ -55,13 +55,40 @@ def test_blocks_move_as_if_they_were_separate():
 
 def test_every_weight_has_one_optimiser_and_muon_has_the_matrices_of_the_layers():
     model = build_model(TINY)
-    muon, adam = make_optimisers(model, TINY, torch.tensor(0.1))
+    (muon, adam), joined = make_optimisers(model, TINY, torch.tensor(0.1))
     held = [[p for group in o.param_groups for p in group["params"]] for o in (muon, adam)]
-    assert sum(map(len, held)) == len(list(model.parameters()))
-    assert not {id(p) for p in held[0]} & {id(p) for p in held[1]}
+    assert [id(p) for p in held[1]] == [id(joined.vector)]
+    count = sum(p.numel() for p in (*held[0], *held[1]))
+    assert count == sum(p.numel() for p in model.parameters())
+    joined.vector.data.fill_(7.0)
+    left = [p for p in model.parameters() if not (p == 7.0).all()]
+    assert {id(p) for p in left} == {id(p) for p in held[0]}
     # 2 encoder layers with 1 attention, 2 decoder layers with 2, 4 feed-forwards, 2 each.
     assert len(held[0]) == 2 * (2 + 4 + 4)
     assert all(p.dim() == 2 for p in held[0])
+
+
+def test_adam_of_the_joined_weights_is_adam_of_each():
+    weights, theirs = ([nn.Parameter(random(n, 3, seed=n)) for n in (2, 5, 7)] for _ in range(2))
+    joined, settings = Joined(weights), {"lr": 0.1, "betas": (0.9, 0.98)}
+    optimisers = torch.optim.Adam([joined.vector], **settings), torch.optim.Adam(theirs, **settings)
+    for seed in (1, 2):
+        for mine, other in zip(weights[:2], theirs[:2], strict=True):  # the third has no gradient
+            mine.grad = random(*mine.shape, seed=seed)
+            other.grad = mine.grad.clone()
+        joined.gather()
+        for optimiser in optimisers:
+            optimiser.step()
+    for mine, other in zip(weights, theirs, strict=True):
+        torch.testing.assert_close(mine.detach(), other.detach())
+
+
+def test_a_state_with_one_momentum_for_each_weight_is_refused_in_words():
+    learner = Learner(replace(TINY, optimiser="adam"), torch.device("cpu"))
+    state = learner.state()
+    state["optimisers"] = [torch.optim.Adam(learner.model.parameters()).state_dict()]
+    with pytest.raises(ValueError, match="earlier version"):
+        learner.restore(state)
 
 
 def test_a_muon_run_goes_on_from_its_state():
