@@ -64,12 +64,6 @@ def build_parser() -> argparse.ArgumentParser:
     many.add_argument("--species", default="human", help="of rows that name none (default human)")
     many.add_argument("--complete", action="store_true", help="add missing C104 or F118, noted")
     many.add_argument("--cdr3-only", action="store_true", help="hide the CDR3's residues alone")
-    many.add_argument(
-        "--precision",
-        choices=("float32", "bf16"),
-        default="float32",
-        help="bf16: sooner on processors made for it, not quite the same numbers (default float32)",
-    )
     _model_option(many)
     many.set_defaults(run=many_command.scan_many_command)
     fetch = sub.add_parser(

@@ -3,8 +3,6 @@
 In: a fair-esm module, once; then batches of masked copies. What is saved: weights packed for
 oneDNN with GELU and residual addition in the same pass, one product for queries, keys and values,
 fused attention, and in the last layer everything but the masked place. `forward` is the oracle.
-In bfloat16, an option, the products take half as long on processors made for it and the numbers
-are near, not the same; embeddings, last layer and head stay in float32.
 """
 
 from dataclasses import dataclass
@@ -24,8 +22,8 @@ class PackedLinear:
     Without oneDNN (another build or processor) the plain functions do the same.
     """
 
-    def __init__(self, weight: Tensor, bias: Tensor, rows: int, dtype: torch.dtype):
-        self.weight, self.bias = weight.to(dtype), bias.to(dtype)
+    def __init__(self, weight: Tensor, bias: Tensor, rows: int):
+        self.weight, self.bias = weight, bias
         fits = torch.backends.mkldnn.is_available() and weight.device.type == "cpu"
         self.packed = torch.ops.mkldnn._reorder_linear_weight(self.weight, rows) if fits else None
 
@@ -64,29 +62,28 @@ class FastModel:
 
     module: Any
     layers: tuple[PackedLayer, ...]
-    dtype: torch.dtype
 
 
-def pack(module: Any, rows: int, dtype: torch.dtype = torch.float32) -> FastModel:
+def pack(module: Any, rows: int) -> FastModel:
     """Pack a module's weights for batches of about `rows` tokens in all; the module is unchanged.
 
     Costs one more copy of the weights for as long as the result lives.
     """
-    layers = tuple(_pack_layer(layer, rows, dtype) for layer in module.layers[:-1])
-    return FastModel(module, layers, dtype)
+    layers = tuple(_pack_layer(layer, rows) for layer in module.layers[:-1])
+    return FastModel(module, layers)
 
 
-def _pack_layer(layer: Any, rows: int, dtype: torch.dtype) -> PackedLayer:
+def _pack_layer(layer: Any, rows: int) -> PackedLayer:
     attention = layer.self_attn
     three = (attention.q_proj, attention.k_proj, attention.v_proj)
     weight, bias = torch.cat([p.weight for p in three]), torch.cat([p.bias for p in three])
     out, fc1, fc2 = attention.out_proj, layer.fc1, layer.fc2
     return PackedLayer(
         layer,
-        PackedLinear(weight, bias, rows, dtype),
-        PackedLinear(out.weight, out.bias, rows, dtype),
-        PackedLinear(fc1.weight, fc1.bias, rows, dtype),
-        PackedLinear(fc2.weight, fc2.bias, rows, dtype),
+        PackedLinear(weight, bias, rows),
+        PackedLinear(out.weight, out.bias, rows),
+        PackedLinear(fc1.weight, fc1.bias, rows),
+        PackedLinear(fc2.weight, fc2.bias, rows),
     )
 
 
@@ -95,18 +92,17 @@ def masked_logits(
 ) -> Float[Tensor, "B V"]:
     """Logits at each token index of `at` with that token of `row`, and only that, masked.
 
-    In float32 equal to `forward.masked_logits` of the B masked copies.
+    Equal to `forward.masked_logits` of the B masked copies.
     """
     module = fast.module
     tables = forward.rotary_tables(module.layers[0].self_attn.rot_emb.inv_freq, len(row))
-    cosines, sines = (table.to(fast.dtype) for table in tables)
     # Going in, the copies differ at the masked token alone: what is the same is computed once.
-    seen, masked = (x.to(fast.dtype) for x in _embedded(module, row, mask))
+    seen, masked = _embedded(module, row, mask)
     x = _copies(seen, masked, at)
     for i, layer in enumerate(fast.layers):
         qkv = _qkv(layer, x) if i else _first_qkv(layer, seen, masked, at)
-        x = _layer(layer, x, qkv, cosines, sines)
-    x = forward.last_layer(module.layers[-1], x.float(), at, *tables)
+        x = _layer(layer, x, qkv, *tables)
+    x = forward.last_layer(module.layers[-1], x, at, *tables)
     return module.lm_head(module.emb_layer_norm_after(x))
 
 
@@ -145,7 +141,7 @@ def _layer(packed: PackedLayer, x: Tensor, qkv: Tensor, cosines: Tensor, sines: 
     qkv = qkv.view(batch, length, 3 * heads, width // heads)
     qk = _rotate(qkv[:, :, : 2 * heads], cosines, sines).transpose(1, 2)
     v = qkv[:, :, 2 * heads :].transpose(1, 2)
-    blended = _attend(qk[:, :heads], qk[:, heads:], v)
+    blended = F.scaled_dot_product_attention(qk[:, :heads], qk[:, heads:], v)
     blended = blended.transpose(1, 2).reshape(batch * length, width)
     flat = packed.out.plus(blended, flat)
     hidden = packed.fc1.gelu(plain.final_layer_norm(flat))
@@ -158,15 +154,3 @@ def _rotate(x: Tensor, cosines: Tensor, sines: Tensor) -> Tensor:
     signed = torch.cat((-sines[:, :half], sines[:, half:]), dim=-1)
     swapped = torch.cat((x[..., half:], x[..., :half]), dim=-1)
     return (x * cosines[:, None]).addcmul_(swapped, signed[:, None])
-
-
-def _attend(
-    q: Float[Tensor, "B h L d_k"], k: Float[Tensor, "B h L d_k"], v: Float[Tensor, "B h L d_k"]
-) -> Float[Tensor, "B h L d_k"]:
-    """softmax(q k^T / sqrt(d_k)) v, by what is faster: fused in float32, step by step in bf16."""
-    if q.dtype == torch.float32:
-        return F.scaled_dot_product_attention(q, k, v)
-    shape = q.shape
-    q, k, v = (x.reshape(-1, *shape[2:]) for x in (q * shape[-1] ** -0.5, k, v))
-    weights = torch.bmm(q, k.transpose(1, 2)).softmax(-1, dtype=torch.float32)
-    return torch.bmm(weights.to(v.dtype), v).view(shape)

@@ -25,7 +25,7 @@ from core.protein.scan import scan_chains
 from core.protein.stream import stream_receptors
 
 COLUMNS = (
-    "row", "name", "model", "scanned", "precision", "v_gene", "j_gene", "cdr3", "length",
+    "row", "name", "model", "scanned", "v_gene", "j_gene", "cdr3", "length",
     "mean_p_true", "pseudo_perplexity", "cdr3_mean_p_true", "cdr3_pseudo_perplexity", "p_true",
     "chain", "notes", "error",
 )  # fmt: skip
@@ -53,7 +53,6 @@ def scan_many(
     *,
     how: Reading = PLAIN,
     cdr3_only: bool = False,
-    precision: str = "float32",
     block: int = BLOCK,
     threads: int = 1,
 ) -> Iterator[ManyProgress]:
@@ -61,15 +60,15 @@ def scan_many(
 
     What `target` holds already is kept and not computed again; a half-written last row is
     removed. `cdr3_only` hides the residues of the CDR3 alone, about a tenth of the work (chains
-    without one are scanned whole). `precision` is one of model.PRECISIONS. `threads` chains are
-    scanned at once. Raises ReceptorError when `target` belongs to another file, model or choice.
+    without one are scanned whole). `threads` chains are scanned at once. Raises ReceptorError
+    when `target` belongs to another file, model or choice.
     """
     receptors = stream_receptors(source, how)
-    settings = (model.name, "cdr3" if cdr3_only else "all", precision)
+    settings = (model.name, "cdr3" if cdr3_only else "all")
     done, failed = _resume(target, receptors, settings)
     resumed = done
     yield ManyProgress(done, failed, resumed)
-    packed = model.packed(_TOKENS, precision)
+    packed = model.packed(_TOKENS)
     scan_them = partial(scan_chains, model, packed=packed, threads=threads, cdr3_only=cdr3_only)
     known: dict[str, np.ndarray | str] = {}
     with target.open("a", newline="", encoding="utf-8") as file:
@@ -87,7 +86,7 @@ def scan_many(
 
 
 def _rows(
-    settings: tuple[str, str, str],
+    settings: tuple[str, str],
     receptors: list[Receptor],
     scan_them: Scan,
     known: dict[str, np.ndarray | str],
@@ -112,7 +111,7 @@ def _tables(chains: list[Chain], scan_them: Scan) -> dict[str, np.ndarray | str]
 
 
 def _row(
-    settings: tuple[str, str, str], receptor: Receptor, table: np.ndarray | str | None
+    settings: tuple[str, str], receptor: Receptor, table: np.ndarray | str | None
 ) -> list[str]:
     if receptor.chain is None or not isinstance(table, np.ndarray):
         return _failed(settings, receptor, receptor.error or str(table))
@@ -120,7 +119,7 @@ def _row(
 
 
 def _scanned(
-    settings: tuple[str, str, str], receptor: Receptor, chain: Chain, table: np.ndarray
+    settings: tuple[str, str], receptor: Receptor, chain: Chain, table: np.ndarray
 ) -> list[str]:
     truth = p_true(table, chain)
     inside = np.array(chain.cdr3_positions, dtype=int) - 1
@@ -144,7 +143,7 @@ def _scanned(
     ]
 
 
-def _failed(settings: tuple[str, str, str], receptor: Receptor, error: str) -> list[str]:
+def _failed(settings: tuple[str, str], receptor: Receptor, error: str) -> list[str]:
     first = [str(receptor.number), _one_line(receptor.name), *settings]
     return [*first, *[""] * (len(COLUMNS) - len(first) - 1), _one_line(error)]
 
@@ -154,7 +153,7 @@ def _one_line(text: str) -> str:
 
 
 def _resume(
-    target: Path, receptors: Iterator[Receptor], settings: tuple[str, str, str]
+    target: Path, receptors: Iterator[Receptor], settings: tuple[str, str]
 ) -> tuple[int, int]:
     """Check what is written, cut a half row off, and step over the receptors that are done."""
     if not target.is_file():  # a device has no rows, and reading it might never end
@@ -171,10 +170,10 @@ def _resume(
             receptor = next(receptors, None)
             mine = receptor and [str(receptor.number), _one_line(receptor.name), *settings]
             chain = receptor.chain.sequence if receptor and receptor.chain else ""
-            if row[:5] != mine or (not row[-1] and row[COLUMNS.index("chain")] != chain):
+            if row[:4] != mine or (not row[-1] and row[COLUMNS.index("chain")] != chain):
                 raise ReceptorError(
                     f"{target} holds the results of another file, model or choice (its row: "
-                    f"{', '.join(row[:5])}): choose another name or delete it."
+                    f"{', '.join(row[:4])}): choose another name or delete it."
                 )
             done, failed = done + 1, failed + bool(row[-1])
     return done, failed

@@ -12,10 +12,7 @@ import torch
 from core.protein.commands import BadInput, check_target, model_from, say
 from core.protein.genes import ReceptorError
 from core.protein.many import ManyProgress, scan_many
-from core.protein.model import LanguageModel
-from core.protein.precision import check_bf16
 from core.protein.rows import Reading
-from core.protein.stream import stream_receptors
 from core.settings import read_settings
 
 
@@ -30,15 +27,12 @@ def scan_many_command(options: argparse.Namespace) -> int:
     started, step = time.monotonic(), ManyProgress(0, 0, 0)
     try:
         with _one_torch_thread_each() as threads:
-            if options.precision == "bf16":
-                _say_what_bf16_changes(model, source, how)
             for step in scan_many(
                 model,
                 source,
                 target,
                 how=how,
                 cdr3_only=options.cdr3_only,
-                precision=options.precision,
                 threads=threads,
             ):
                 _show_rate(step, time.monotonic() - started)
@@ -58,21 +52,6 @@ def _reading(options: argparse.Namespace) -> Reading:
         return Reading(options.complete, options.species)
     except ReceptorError as problem:
         raise BadInput(str(problem)) from problem
-
-
-def _say_what_bf16_changes(model: LanguageModel, source: Path, how: Reading) -> None:
-    """Measured on the file's first usable receptor, before the rest is scanned."""
-    receptors = stream_receptors(source, how)
-    first = next((r for r in receptors if r.chain is not None), None)
-    if first is None or first.chain is None:
-        return
-    check = check_bf16(model, first.chain)
-    say(
-        f"bf16 against float32 on the first receptor, {first.name}: probabilities differ by at "
-        f"most {check.largest_difference:.1e}; {check.times_as_fast:.1f} times as fast."
-    )
-    if check.times_as_fast < 1:
-        say("bf16 gains nothing here: without --precision the numbers are exact and come as soon.")
 
 
 def _show_rate(step: ManyProgress, seconds: float) -> None:

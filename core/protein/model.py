@@ -19,7 +19,6 @@ from core.protein import fast, forward
 from core.protein.chain import Chain
 
 PACKED_UP_TO = 100_000_000
-PRECISIONS = {"float32": torch.float32, "bf16": torch.bfloat16}
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,15 +64,14 @@ class LanguageModel:
         return row
 
     @torch.no_grad()
-    def packed(self, tokens: int, precision: str = "float32") -> fast.FastModel | None:
+    def packed(self, tokens: int) -> fast.FastModel | None:
         """The weights made ready for a scan in batches of about `tokens` tokens.
 
-        `precision` is one of PRECISIONS. In float32, None for a model so large that a second
-        copy of its weights would be a burden.
+        None for a model so large that a second copy of its weights would be a burden.
         """
-        if precision == "float32" and self.parameters > PACKED_UP_TO:
+        if self.parameters > PACKED_UP_TO:
             return None
-        return fast.pack(self.module, tokens, PRECISIONS[precision])
+        return fast.pack(self.module, tokens)
 
     @torch.no_grad()
     def guess_hidden(
@@ -83,8 +81,7 @@ class LanguageModel:
 
         Softmax over the 20 residues in the order of AMINO_ACIDS; the second value is the mass
         that the softmax over the model's whole alphabet puts outside them. One masked copy of
-        the chain per position, all in one batch; `packed` weights give the same, sooner (in bf16:
-        nearly the same).
+        the chain per position, all in one batch; `packed` weights give the same, sooner.
         """
         at = torch.tensor([chain.token_index(position) for position in positions])
         row, mask = self.tokens(chain), self.alphabet.mask_idx

@@ -129,17 +129,13 @@ def many_chains(model: LanguageModel, chains: int, sampled: int) -> dict:
         start_up = command_seconds(command)  # all rows are there: nothing left to scan
         written = target.read_text().count("\n") - 1
         target.unlink()
-        bf16 = command_seconds((*command, "--precision", "bf16"))
-        target.unlink()
         cdr3_only = command_seconds((*command, "--cdr3-only"))
     plain = (before + after) / 2
     return {
         "ratio": round(plain * chains / ours, 2),
-        "ratio_bf16": round(plain * chains / bf16, 2),
         "chains": chains,
         "written": written,
         "seconds_ours": round(ours, 1),
-        "seconds_bf16": round(bf16, 1),
         "seconds_cdr3_only": round(cdr3_only, 1),
         "seconds_start_up": round(start_up, 1),
         "seconds_plain_per_chain": round(plain, 3),
