@@ -84,6 +84,25 @@ def test_the_recorded_run_ends_with_its_own_numbers_beside_the_published(open_pa
     assert "asked for FYQEYSSRISSAC: 13 of 13 letters in place" in alts(app)
 
 
+def places(block, kind="vega_lite_chart", at=()) -> list[tuple[int, ...]]:
+    """Where every chart is in the page: a browser keeps what stays at its place."""
+    if block.type == kind:
+        return [at]
+    children = getattr(block, "children", {}).items()
+    return [place for number, child in children for place in places(child, kind, (*at, number))]
+
+
+def test_nothing_on_stage_moves_to_another_place_when_the_replay_ends(open_page):
+    app = open_page("training", run="recorded")
+    app.session_state["_replay_from"] = time.time() - REPLAY_SECONDS / 2
+    playing = places(app.run().main)
+    assert not app.select_slider
+    app.session_state["_replay_from"] = time.time() - REPLAY_SECONDS - 1
+    assert places(app.run().main) == playing
+    assert len(playing) == 6
+    assert app.select_slider
+
+
 def test_start_queues_a_run_and_the_address_leads_to_it(open_page, db):
     app = open_page("training", seq="CASSLGQ")
     button(app, "Start").click().run()

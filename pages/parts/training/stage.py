@@ -57,11 +57,15 @@ def _act(supervisor: Supervisor, run_id: int | None, every: float | None, button
         return
     if alive:
         forget_step()
-    _status(scene)
+    # Places of their own: a bar that goes or a slider that comes would move all that follows to
+    # other places, where the browser shows it twice for a moment and clicks go astray.
+    with st.container():
+        _status(scene)
     left, right = st.columns([4, 3], gap="medium")
     with left:
         curve = st.container()  # above the slider that decides what it shows
-        step = scene.view.last_step if alive else _scrub(scene)
+        with st.container():
+            step = scene.view.last_step if alive else _scrub(scene)
         with curve:
             loss(scene, step, alive)
         small_curves(scene, step, alive)
