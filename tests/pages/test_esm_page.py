@@ -242,6 +242,7 @@ def test_a_mutation_is_scanned_beside_the_chain(open_page):
 
 def test_another_receptor_is_scanned_below(open_page):
     app = open_page("esm", e_show="Compare", e_with="another receptor")
+    assert any("TRBV9\\*01 is assumed" in caption.value for caption in app.caption)
     app = click_and_wait(app, "Scan both chains")
     assert "CASSVAGTEAFF" in words_of(app)
     app.text_input("e_other").set_value("TRBV9 CAS1 TRBJ1-1").run()

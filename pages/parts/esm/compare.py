@@ -108,6 +108,8 @@ def _other_receptor(chain: Chain, model: "LanguageModel") -> None:
     if other is None:
         st.error(plain(receptor.error), icon=":material/error:")
         return
+    if other.notes:
+        st.caption(plain(" ".join(other.notes)))
     found = tables([(model, chain), (model, other)], key="receptors", label="Scan both chains")
     if found is None:
         return
