@@ -1,9 +1,6 @@
 """Hide a residue and let a protein language model guess it. The sections live in parts/esm."""
 
-import streamlit as st
-
 from core.protein.chain import Chain
-from pages.parts.downloads import PLAIN_STYLE
 from pages.parts.esm.guess import guess_section
 from pages.parts.esm.receptor import notes_of, receptor_and_model
 from pages.parts.esm.weights import await_model, ready
@@ -23,7 +20,6 @@ def further(chain: Chain, model_name: str) -> None:
 
 
 open_page("esm", "Click a letter of the chain: the bars say what the model expects there.")
-st.html(f"<style>{PLAIN_STYLE}</style>")
 say_what_is_damaged(
     {
         "e_model": ("model", lambda text: text in MODEL_LABELS.values()),

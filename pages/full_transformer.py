@@ -6,7 +6,6 @@ import streamlit as st
 
 from core.transformer.shape import Sizes
 from pages.parts.controls import sequence_box
-from pages.parts.downloads import PLAIN_STYLE
 from pages.parts.frame import open_page
 from pages.parts.full import (
     checks,
@@ -54,7 +53,6 @@ def story(sizes: Sizes, sequence: str) -> None:
 
 
 open_page("full_transformer", "Click a box of the drawing.")
-st.html(f"<style>{PLAIN_STYLE}</style>")
 words, norms, settings = st.columns([5, 3, 4], vertical_alignment="bottom")
 with words:
     sequence = sequence_box().sequence

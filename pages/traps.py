@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from pages.parts.downloads import PLAIN_STYLE
 from pages.parts.frame import open_page
 from pages.parts.story import choose_part, next_part
 from pages.parts.traps import (
@@ -38,5 +37,4 @@ def story() -> None:
 
 
 open_page("traps", "Read the myth, then change the head or the sequence.")
-st.html(f"<style>{PLAIN_STYLE}</style>")
 story()

@@ -22,7 +22,7 @@ from core.figures.architecture_arrows import (
     outwards,
     residual,
 )
-from core.figures.palette import GREY, draw, plain_layout
+from core.figures.palette import GREY, base_layout, draw
 
 # Light enough for dark letters in both themes.
 _FILL = {
@@ -73,7 +73,7 @@ def architecture(boxes: Sequence[DrawnBox], chosen: str, crossing: str, layers: 
             into_box = second.kind == "norm"
             ways.append(residual(x, levels[first.key], into_box=into_box))
             plus += [] if into_box else [(x, levels[second.key] + ADDED)]
-    layout = plain_layout(
+    layout = base_layout(
         height=455,
         clickable=True,
         annotations=notes,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from core.figures.palette import DIVERGING, SEQUENTIAL, draw, plain_layout
+from core.figures.palette import DIVERGING, SEQUENTIAL, base_layout, draw
 from core.figures.toy_words import UNSEEN_AXIS, words, written
 
 GAP = 1
@@ -175,7 +175,7 @@ def _letters(
 
 
 def _layout(strip: Strip, **more: Any) -> dict[str, object]:
-    return plain_layout(
+    return base_layout(
         height=map_height(strip.length),
         margin={"l": 36, "r": 8, "t": 26, "b": 24},
         yaxis={"range": [strip.length - 0.5, -0.5], **UNSEEN_AXIS},

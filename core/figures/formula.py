@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
-from core.figures.palette import BLUE, GREY, ORANGE, VERMILION, draw, plain_layout
+from core.figures.palette import BLUE, GREY, ORANGE, VERMILION, base_layout, draw
 from core.figures.toy_words import UNSEEN_AXIS, words, written
 
 _FILLED = 0.66
@@ -110,7 +110,7 @@ def _letters(labels: Sequence[str], notes: Sequence[str]) -> tuple[dict[str, obj
 
 
 def _layout(length: int, panels: int) -> dict[str, object]:
-    return plain_layout(
+    return base_layout(
         height=30 + 84 * panels,
         clickable=True,
         margin={"l": 4, "r": 4, "t": 4, "b": 30},

@@ -23,7 +23,7 @@ def sequence_tiles(letters: str, vectors: Float[np.ndarray, "L 8"]) -> go.Figure
         _wave(names, places, vectors[:, column], name, colour, dash)
         for column, name, colour, dash in _WAVES
     ]
-    quiet = {"showgrid": False, "zeroline": False, "fixedrange": True}
+    quiet = {"showgrid": False, "zeroline": False, "fixedrange": True, "ticks": ""}
     layout = base_layout(
         height=370,
         margin={"l": 4, "r": 4, "t": 36, "b": 8},
@@ -31,7 +31,6 @@ def sequence_tiles(letters: str, vectors: Float[np.ndarray, "L 8"]) -> go.Figure
             **quiet,
             "side": "top",
             "anchor": "y",
-            "ticks": "",
             "tickvals": places,
             "ticktext": list(letters),
             "tickangle": 0,

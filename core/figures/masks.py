@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Bool
 
-from core.figures.palette import BLUE, draw, plain_layout
+from core.figures.palette import BLUE, base_layout, draw
 from core.figures.toy_words import around
 
 _BLOCKED = "rgba(138,143,152,0.25)"
@@ -35,7 +35,7 @@ def mask_grid(
         "hovertemplate": "%{customdata}<extra></extra>",
     }
     sides, axes = around(labels, labels, 11 if len(labels) <= 24 else 8)
-    layout = plain_layout(
+    layout = base_layout(
         height=min(640, 90 + 19 * len(names)),
         title=title,
         margin={"l": 24, "r": 8, "t": 44, "b": 24},

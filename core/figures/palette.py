@@ -1,7 +1,7 @@
 """Colours and layout shared by every figure: safe for colour-blind eyes, light and dark.
 
 Categorical colours are Okabe and Ito's (2008); Cividis and PuOr stay readable in all common
-forms of colour vision. Text and grid colours are left to the page's theme.
+forms of colour vision. Text takes the colour of the page.
 """
 
 from base64 import b64encode
@@ -25,47 +25,32 @@ DIVERGING = "PuOr"
 _scale = lru_cache(get_colorscale)
 
 
-def base_layout(*, height: int, title: str | None = None, **more: object) -> dict[str, object]:
-    """The shared margins, text size and transparent background, with `more` on top.
-
-    For `go.Figure(data=[...], layout=base_layout(...))`: building a figure from dictionaries in
-    one go takes a fifth of the time of updating it step by step, and the empty template keeps
-    it small on its way to the browser, where the page's theme styles it anyway.
-    """
-    return {
-        "template": {},
-        "height": height,
-        "title": {"text": title, "font": {"size": 16}} if title else None,
-        "margin": {"l": 8, "r": 8, "t": 44 if title else 12, "b": 8},
-        "font": {"size": 14},
-        "paper_bgcolor": "rgba(0,0,0,0)",
-        "plot_bgcolor": "rgba(0,0,0,0)",
-        "hoverlabel": {"font": {"size": 14}},
-        "dragmode": False,
-        **more,
-    }
-
-
-def plain_layout(*, height: int, clickable: bool = False, **more: object) -> dict[str, object]:
-    """`base_layout` of a figure that brings its own colours: half the work for a browser.
+def base_layout(
+    *, height: int, title: str | None = None, clickable: bool = False, **more: Any
+) -> dict[str, Any]:
+    """The shared margins, sizes and colours, with `more` on top; for `draw`.
 
     Streamlit mounts a figure and at once hands it to Plotly again. Plotly then draws all of it
     twice, unless there is no theme and a `datarevision` tells it that the data are the same; that
-    holds for lists, not for packed arrays of one dimension. Axes in `more` get lines that suit
-    light and dark. For pages whose style sheet gives text its colour (`PLAIN_STYLE` of
-    `pages.parts.downloads`).
+    holds for lists, not for packed arrays of one dimension. So the axes in `more` get lines that
+    suit light and dark here, and `pages.parts.frame` gives text its colour. `clickable`: marks can
+    be selected.
     """
-    own: dict[str, Any] = {
-        "template": None,
+    # What Streamlit would set for a figure that can be clicked, and Plotly draw once more.
+    clicks = {"clickmode": "event+select", "hovermode": "closest", "dragmode": "pan"}
+    return {
+        "height": height,
+        "title": {"text": title, "font": {"size": 16}} if title else None,
+        "margin": {"l": 8, "r": 8, "t": 44 if title else 12, "b": 8},
         "datarevision": 1,
         "font": {"size": 14, "family": "Source Sans, sans-serif"},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
         "hoverlabel": {"bgcolor": "#31363f", "font": {"size": 14, "color": "#fff"}},
         "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": GREY, "activecolor": BLUE},
+        **(clicks if clickable else {"dragmode": False}),
+        **{n: _ruled(n, v) if n.startswith(("xaxis", "yaxis")) else v for n, v in more.items()},
     }
-    if clickable:  # what Streamlit would set, and Plotly draw once more
-        own |= {"clickmode": "event+select", "hovermode": "closest", "dragmode": "pan"}
-    axes: dict[str, Any] = {n: axis for n, axis in more.items() if n[:5] in ("xaxis", "yaxis")}
-    return base_layout(height=height, **(own | more | {n: _ruled(n, axes[n]) for n in axes}))
 
 
 def _ruled(name: str, axis: Mapping[str, Any]) -> dict[str, Any]:
@@ -102,12 +87,6 @@ class Drawing(go.Figure):
         layout = {"template": {}, **drawn["layout"]}
         super().__init__(drawn["data"], layout, _validate=False)
         return getattr(self, name)
-
-    @property
-    def plain(self) -> bool:
-        """Whether it has its own colours (`plain_layout`)."""
-        drawn = self.__dict__.get("_drawn") or super().to_dict()
-        return "datarevision" in drawn["layout"]
 
     def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
         drawn = self.__dict__.get("_drawn")
@@ -151,7 +130,7 @@ def _spelt_out(trace: Mapping[str, object]) -> dict[str, object]:
 
 
 def finish(figure: go.Figure, *, height: int, title: str | None = None) -> go.Figure:
-    """Apply the shared margins, text size and transparent background; returns `figure`."""
+    """Shared margins, text size and a transparent background for a figure that Streamlit themes."""
     figure.update_layout(
         height=height,
         title={"text": title, "font": {"size": 16}} if title else None,

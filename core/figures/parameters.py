@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from core.figures.palette import GREEN, GREY, ORANGE, PURPLE, SKY, draw, plain_layout
+from core.figures.palette import GREEN, GREY, ORANGE, PURPLE, SKY, base_layout, draw
 
 _CONTAINER = "#e3e8ee"
 _COLOUR = {
@@ -44,7 +44,7 @@ def weight_treemap(paths: Sequence[str], counts: Sequence[int], whole: str) -> g
         "hovertemplate": "%{id}: %{value:,} weights, %{percentRoot:.1%} of all<extra></extra>",
         "textfont": {"color": "#10151c"},
     }
-    return draw([treemap], plain_layout(height=430))
+    return draw([treemap], base_layout(height=430))
 
 
 def _parent(node: str, whole: str) -> str:

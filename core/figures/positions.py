@@ -10,7 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float, Shaped
 
-from core.figures.palette import CATEGORICAL, DIVERGING, draw, plain_layout
+from core.figures.palette import CATEGORICAL, DIVERGING, base_layout, draw
 
 _MARGIN = {"l": 80, "r": 8, "t": 12, "b": 72}
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
@@ -30,7 +30,7 @@ def encoding_heatmap(table: Float[np.ndarray, "L d_model"]) -> go.Figure:
     every = {"dtick": 1} if len(table) < 10 else {}  # no half positions
     axes = _axes("dimension", "position", yaxis={"autorange": "reversed", **every})
     margin = {"l": 80, "r": 88, "t": 20, "b": 76}
-    return draw([heatmap], plain_layout(height=380, margin=margin, **axes))
+    return draw([heatmap], base_layout(height=380, margin=margin, **axes))
 
 
 def waves(
@@ -52,7 +52,7 @@ def waves(
     axes = _axes("position", "value added", yaxis={"range": [-1.1, 1.1]})
     legend = {"orientation": "h", "y": 1.02, "yanchor": "bottom"}
     margin = _MARGIN | {"t": 44}
-    return draw(traces, plain_layout(height=320, margin=margin, legend=legend, **axes))
+    return draw(traces, base_layout(height=320, margin=margin, legend=legend, **axes))
 
 
 def period_curve(dimensions: Sequence[int], periods: Float[np.ndarray, " n"]) -> go.Figure:
@@ -66,7 +66,7 @@ def period_curve(dimensions: Sequence[int], periods: Float[np.ndarray, " n"]) ->
         hovertemplate="dimension %{x}: repeats after %{y:,.1f} positions<extra></extra>",
     )
     axes = _axes("dimension", "positions until it repeats", yaxis={"type": "log"})
-    return draw([curve], plain_layout(height=320, margin=_MARGIN, **axes))
+    return draw([curve], base_layout(height=320, margin=_MARGIN, **axes))
 
 
 def similarity_curve(cosine: Float[np.ndarray, " n"]) -> go.Figure:
@@ -79,7 +79,7 @@ def similarity_curve(cosine: Float[np.ndarray, " n"]) -> go.Figure:
         hovertemplate="%{x} apart: cosine %{y:.4f}<extra></extra>",
     )
     axes = _axes("distance in positions", "cosine similarity")
-    return draw([curve], plain_layout(height=320, margin=_MARGIN, **axes))
+    return draw([curve], base_layout(height=320, margin=_MARGIN, **axes))
 
 
 def score_map(scores: Float[np.ndarray, "L L"], title: str) -> go.Figure:
@@ -96,7 +96,7 @@ def score_map(scores: Float[np.ndarray, "L L"], title: str) -> go.Figure:
     }
     axes = _axes("key's position", "query's position", yaxis={"autorange": "reversed"})
     margin = {"l": 80, "r": 76, "t": 44, "b": 76}
-    return draw([heatmap], plain_layout(height=360, title=title, margin=margin, **axes))
+    return draw([heatmap], base_layout(height=360, title=title, margin=margin, **axes))
 
 
 def _curve(

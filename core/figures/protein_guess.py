@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
 
-from core.figures.palette import BLUE, GREY, ORANGE, VERMILION, draw, finish, plain_layout
+from core.figures.palette import BLUE, GREY, ORANGE, VERMILION, base_layout, draw, finish
 
 
 def probability_bars(
@@ -56,7 +56,7 @@ def probability_bars(
         "autorange": "reversed",
         "showgrid": False,
     }
-    layout = plain_layout(
+    layout = base_layout(
         height=410 if reference is None else 430,
         xaxis={"title": {"text": "probability"}, "range": [0, largest * 1.04], "nticks": 6},
         yaxis=letters_down,

@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
 
-from core.figures.palette import DIVERGING, GREY, SEQUENTIAL, draw, plain_layout
+from core.figures.palette import DIVERGING, GREY, SEQUENTIAL, base_layout, draw
 from core.figures.protein_tracks import MARGIN, Region, bands
 from core.figures.toy_words import UNSEEN_AXIS, words
 
@@ -60,7 +60,7 @@ def log_odds_map(
         "showlegend": False,
     }
     shapes, names = bands(regions)
-    layout = plain_layout(
+    layout = base_layout(
         height=470,
         shapes=shapes,
         annotations=names,
@@ -93,7 +93,7 @@ def attention_map(
         "hovertemplate": "from %{y}<br>to %{x}<br>weight %{z:.3f}<extra></extra>",
     }
     across, down = {"range": [-0.5, n - 0.5]}, {"range": [n - 0.5, -0.5 - _HEAD * n]}
-    layout = plain_layout(
+    layout = base_layout(
         height=520,
         xaxis={**UNSEEN_AXIS, **across, "type": "category"},
         yaxis={**UNSEEN_AXIS, **down, "type": "category"},

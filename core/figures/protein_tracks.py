@@ -101,7 +101,7 @@ def _along_chain(
     shapes, names = bands(regions)
     dotted = {"type": "line", "y0": 0, "y1": 1, "yref": "y domain"}
     dotted["line"] = {"color": VERMILION, "dash": "dot", "width": 2}
-    return palette.plain_layout(
+    return palette.base_layout(
         height=height,
         shapes=[*({**dotted, "x0": at, "x1": at} for at in marked), *shapes],
         annotations=names,
@@ -145,7 +145,7 @@ def chain_strip(
     ]
     # The bar of buttons would lie on the letters: it stands upright in a free column instead.
     needless = ["zoom", "pan", "zoomIn", "zoomOut", "resetScale"]
-    layout = palette.plain_layout(
+    layout = palette.base_layout(
         clickable=True,
         height=28 * rows + 6,
         shapes=_strip_shapes(regions, per_row),

@@ -6,7 +6,7 @@ In: weights, or the largest weight of each draw. Out: Plotly figures.
 import numpy as np
 import plotly.graph_objects as go
 
-from core.figures.palette import BLUE, VERMILION, draw, plain_layout
+from core.figures.palette import BLUE, VERMILION, base_layout, draw
 
 _BINS = 40
 _NAMES = ("raw scores", "divided by √d_k")
@@ -28,7 +28,7 @@ def draw_bars(unscaled: np.ndarray, scaled: np.ndarray) -> go.Figure:
         }
         for name, y, colour in zip(_NAMES, (unscaled, scaled), (VERMILION, BLUE), strict=True)
     ]
-    layout = plain_layout(
+    layout = base_layout(
         height=300,
         margin=_MARGIN,
         legend=_LEGEND,
@@ -53,7 +53,7 @@ def top_weight_histogram(unscaled: np.ndarray, scaled: np.ndarray) -> go.Figure:
         }
         for name, values, colour in zip(_NAMES, (unscaled, scaled), (VERMILION, BLUE), strict=True)
     ]
-    layout = plain_layout(
+    layout = base_layout(
         height=300,
         margin=_MARGIN,
         barmode="overlay",

@@ -10,7 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
 
-from core.figures.palette import SEQUENTIAL, draw, plain_layout
+from core.figures.palette import SEQUENTIAL, base_layout, draw
 from core.figures.toy_words import around
 
 
@@ -39,7 +39,7 @@ def cross_map(
     }
     letters, axes = around(queries, keys)
     room = 10 + 9 * max(map(len, queries))  # pixels that the rows' letters take
-    layout = plain_layout(
+    layout = base_layout(
         height=max(300, 100 + 20 * len(queries)),
         xaxis=axes["xaxis"] | _titled(answers, 22),
         yaxis=axes["yaxis"] | _titled(asks, room),

@@ -8,7 +8,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from core.figures.palette import BLUE, GREY, draw, plain_layout
+from core.figures.palette import BLUE, GREY, base_layout, draw
 
 
 def candidate_bars(
@@ -41,4 +41,4 @@ def candidate_bars(
     }
     room = 12 + 9 * max(map(len, ticks))  # pixels that the labels take
     margin = {"l": room, "r": 8, "t": 12, "b": 64}
-    return draw([bars], plain_layout(height=80 + 30 * len(labels), margin=margin, **axes))
+    return draw([bars], base_layout(height=80 + 30 * len(labels), margin=margin, **axes))

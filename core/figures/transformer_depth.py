@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
 
-from core.figures.palette import BLUE, ORANGE, draw, plain_layout
+from core.figures.palette import BLUE, ORANGE, base_layout, draw
 
 _LINES = ({"color": ORANGE, "dash": "solid"}, {"color": BLUE, "dash": "dash"})
 _SYMBOLS = ("circle", "diamond")
@@ -32,7 +32,7 @@ def norms_by_layer(
         }
         for (name, values), line, symbol in zip(norms.items(), _LINES, _SYMBOLS, strict=True)
     ]
-    layout = plain_layout(
+    layout = base_layout(
         height=340,
         title=title,
         margin={"l": 40, "r": 8, "t": 44, "b": 110},

@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
 
-from core.figures.palette import DIVERGING, SEQUENTIAL, draw, plain_layout
+from core.figures.palette import DIVERGING, SEQUENTIAL, base_layout, draw
 from core.figures.toy_words import around
 
 _SHORT = {"PAD": "·", "BOS": "▸", "EOS": "■"}
@@ -41,7 +41,7 @@ def flowing(
     (left, below), axes = around(letters, [_SHORT.get(name, name) for name in columns or ()], 11)
     if not columns:
         axes["xaxis"] = {"range": [-0.5, len(names) - 0.5], "fixedrange": True}
-    layout = plain_layout(
+    layout = base_layout(
         height=max(220, 70 + 16 * len(letters)),
         margin={"l": 14 + 8 * max(map(len, letters)), "r": 70, "t": 12, "b": 24 if columns else 46},
         **axes,

@@ -5,7 +5,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from core.figures.palette import BLUE, CATEGORICAL, GREY, ORANGE, draw, plain_layout
+from core.figures.palette import BLUE, CATEGORICAL, GREY, ORANGE, base_layout, draw
 
 _SYMBOLS = ("circle", "square", "diamond", "star", "cross")
 # Below this the share is shown at the floor: the axis would otherwise span 60 powers of ten.
@@ -36,7 +36,7 @@ def fading(
         }
         for i, (name, found) in enumerate(shares.items())
     ]
-    layout = plain_layout(
+    layout = base_layout(
         height=340,
         margin={"l": 82, "r": 8, "t": 68, "b": 64},
         xaxis=_length_axis(lengths),
@@ -65,7 +65,7 @@ def cost(
         _on_the_right(_measured(lengths, megabytes, ORANGE)),
     ]
     along = _length_axis(lengths)
-    layout = plain_layout(
+    layout = base_layout(
         height=340,
         margin={"l": 44, "r": 8, "t": 80, "b": 64},
         xaxis=along | {"domain": [0, 0.45]},

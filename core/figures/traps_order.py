@@ -7,7 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
 
-from core.figures.palette import SEQUENTIAL, draw, plain_layout
+from core.figures.palette import SEQUENTIAL, base_layout, draw
 
 
 def shuffle_differences(
@@ -24,7 +24,7 @@ def shuffle_differences(
     right = {**_map(names, with_positions, top), "xaxis": "x2", "yaxis": "y2"}
     numbers = {"title": {"text": "Output number"}, "type": "category", "nticks": 8}
     rows = {"autorange": "reversed", "type": "category"}
-    layout = plain_layout(
+    layout = base_layout(
         height=330,
         margin={"l": 52, "r": 76, "t": 30, "b": 76},
         xaxis={**numbers, "domain": [0, 0.46]},

@@ -7,7 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
 
-from core.figures.palette import BLUE, ORANGE, draw, plain_layout
+from core.figures.palette import BLUE, ORANGE, base_layout, draw
 from core.figures.toy_words import words
 
 
@@ -28,7 +28,7 @@ def two_rankings(
     per_cent = received * 100
     above = _bars(names, per_cent, received_ranks, BLUE, "Attention received (%)")
     below = {**_bars(names, effect, effect_ranks, ORANGE, effect_title), "xaxis": "x2"}
-    layout = plain_layout(
+    layout = base_layout(
         height=270,
         # Room for the legend, which names the two rows.
         margin={"l": 44, "r": 8, "t": 42, "b": 20},
@@ -62,7 +62,7 @@ def head_agreement(heads: Sequence[str], correlations: Float[np.ndarray, " heads
         "customdata": list(heads),
         "hovertemplate": "%{customdata}: %{y:+.2f}<extra></extra>",
     }
-    layout = plain_layout(
+    layout = base_layout(
         height=220,
         margin={"l": 66, "r": 8, "t": 20, "b": 64},
         yaxis={"range": [-1, 1], "title": {"text": "Rank correlation"}, "tickvals": [-1, 0, 1]},

@@ -5,7 +5,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from core.figures.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, draw, plain_layout
+from core.figures.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, base_layout, draw
 
 _COLOURS = (BLUE, ORANGE, GREY, GREEN, PURPLE)
 
@@ -18,7 +18,7 @@ def weight_shares(models: Sequence[str], counts: Mapping[str, Sequence[int]]) ->
         for (role, values), colour in zip(counts.items(), _COLOURS, strict=False)
     ]
     legend = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "traceorder": "normal"}
-    layout = plain_layout(
+    layout = base_layout(
         height=90 + 58 * len(models),
         margin={"l": 172, "r": 8, "t": 48, "b": 64},
         barmode="stack",

@@ -16,7 +16,6 @@ from core.figures.palette import (
     VERMILION,
     base_layout,
     draw,
-    plain_layout,
 )
 from core.figures.toy_words import UNSEEN_AXIS, words
 
@@ -61,7 +60,7 @@ def vector_strip(
             [float(left) - 0.5 for left in lefts], [-0.5] * len(lefts), titles, "top right", size=13
         ),
     )
-    layout = plain_layout(
+    layout = base_layout(
         height=70 + max(26 * height, 110),
         margin={"l": 44, "r": 8, "t": 30, "b": 36},
         yaxis={"range": [height - 0.5, -0.5], **UNSEEN_AXIS},

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from core.figures.palette import Drawing
+
 # Pandas takes longer to load than a page to open, and only a download needs it here.
 if TYPE_CHECKING:
     import pandas as pd
@@ -14,9 +16,6 @@ if TYPE_CHECKING:
 
     Columns = pd.DataFrame | Mapping[str, Sequence]
     Table = Columns | Callable[[], Columns]
-
-# Plain figures have no theme: text in Plotly's usual grey takes the colour of the text around.
-PLAIN_STYLE = '.stPlotlyChart text[style*="fill: rgb(68, 68, 68)"] {fill: currentColor !important}'
 
 
 def show_figure(
@@ -27,14 +26,12 @@ def show_figure(
     table: "Table | None" = None,
     code: str | None = None,
     on_select: "str | Callable[[], None]" = "ignore",
-    plain: bool = False,
 ) -> "object":
     """Draw `figure` with its alt text, and below it one button that opens the downloads.
 
     `table` is the figure's data, by columns (or a function that builds it when asked for), `code` a
     runnable snippet that prints the same numbers. The camera in the figure's own bar saves
-    an SVG. `plain` is for a figure with `palette.plain_layout`. Returns what `st.plotly_chart`
-    returns (the selection, when `on_select` is set).
+    an SVG. Returns what `st.plotly_chart` returns (the selection, when `on_select` is set).
     """
     config = {
         "displaylogo": False,
@@ -49,7 +46,7 @@ def show_figure(
         config=config,
         on_select=on_select,
         selection_mode="points",
-        theme=None if plain or getattr(figure, "plain", False) else "streamlit",
+        theme=None if isinstance(figure, Drawing) else "streamlit",
     )
     downloads(key, figure=figure, table=table, code=code)
     return chosen

@@ -13,6 +13,12 @@ from streamlit.navigation.page import Page
 from core.settings import ASSETS
 
 _ROUTED = "_routed_by_entry_script"
+# A figure without a theme writes in Plotly's grey, which becomes the colour of the page's text;
+# but not on coloured cells, where Plotly chose between grey and white.
+_INK = (
+    "<style>.stPlotlyChart :not(.heatmap-label) > text:not(.slicetext, .bartext-inside)"
+    '[style*="fill: rgb(68, 68, 68)"] {fill: currentColor !important}</style>'
+)
 
 
 @dataclass(frozen=True)
@@ -98,3 +104,4 @@ def open_page(name: str, first_click: str) -> None:
     room = next(room for room in ROOMS if room.name == name)
     st.title(room.title)
     st.markdown(f"{room.help} **{first_click}**")
+    st.html(_INK)

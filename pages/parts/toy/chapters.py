@@ -36,7 +36,6 @@ def vectors(sequence: str) -> None:
             [after.vectors.T], [""], COLUMNS, [names], numbers=len(names) <= _NUMBERS_UP_TO
         ),
         key="toy_vectors",
-        plain=True,
         alt=f"Eight numbers for each of {len(names)} residues; {names[0]} is "
         + ", ".join(f"{c} {v:.2f}" for c, v in zip(COLUMNS, after.vectors[0], strict=True)),
         table={"residue": names, **dict(zip(COLUMNS, after.vectors.T, strict=True))},
@@ -73,7 +72,6 @@ def same_letters(sequence: str) -> None:
             [list(COLUMNS[:4]), _OUTPUTS],
         ),
         key="toy_serines",
-        plain=True,
         alt=f"Output vectors of {', '.join(names)}: "
         + "; ".join(
             f"{n} {np.round(after.output[r], 2)}" for n, r in zip(names, rows, strict=True)

@@ -70,7 +70,6 @@ def _one_draw(d_k: int) -> None:
     show_figure(
         draw_bars(draw.unscaled, draw.scaled),
         key="toy_draw",
-        plain=True,
         alt=f"One draw: largest weight {raw} raw, {divided} divided.",
         table={"score": draw.scores, "raw": draw.unscaled, "divided": draw.scaled},
         code="from core.toy.softmax_experiment import one_draw\n\n"
@@ -89,7 +88,6 @@ def _thousand_draws(d_k: int) -> None:
     show_figure(
         top_weight_histogram(many.unscaled, many.scaled),
         key="toy_many",
-        plain=True,
         alt=f"Largest weight of {_DRAWS} draws: median {raw} raw, {divided} divided.",
         table={"raw": many.unscaled, "divided": many.scaled},
         code="from core.toy.softmax_experiment import top_weights\n\n"
@@ -128,7 +126,6 @@ def whole_block(sequence: str) -> None:
     show_figure(
         vector_strip(blocks, titles, names, [columns] * len(blocks)),
         key="toy_stage",
-        plain=True,
         alt=f"{_STAGES[stage][1]} Values from {shown.min():.2f} to {shown.max():.2f}; largest "
         f"difference from the untouched model {abs(shown - ghost).max():.2f}.",
         table={"residue": names, **dict(zip(columns, shown.T, strict=True))},
@@ -148,7 +145,6 @@ def whole_block(sequence: str) -> None:
             numbers=False,
         ),
         key="toy_stream",
-        plain=True,
         alt="Five stages of the residual stream; attention adds at most "
         f"{abs(steps.attention).max():.2f}, the feed-forward part "
         f"{abs(steps.feed_forward).max():.2f}.",

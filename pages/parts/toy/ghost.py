@@ -35,7 +35,6 @@ def ghost(sequence: str) -> None:
         alt=f"Before, after and the difference. {sentence}",
         table=table,
         code=snippet(after, body),
-        plain=True,
     )
 
 

@@ -10,16 +10,14 @@ from core.toy.jobs import JobTest, job_test, label, labels, reading
 from core.toy.model import ToyRun
 from core.toy.slow_wave import limit_sentence
 from core.toy.what_if import UNTOUCHED
-from pages.parts.downloads import PLAIN_STYLE, show_figure
+from pages.parts.downloads import show_figure
 from pages.parts.toy import redraw
 from pages.parts.toy.runs import ask, most_decided, runs, snippet
 
 # Two figures, so that on a phone one pair of heads stands below the other.
 _PAIRS = ((0, 1), (2, 3))
 _PILLS_UP_TO = 16
-_STYLE = (
-    f"<style>{PLAIN_STYLE}"
-    """
+_STYLE = """<style>
 .st-key-toy_pick ul {display: grid; gap: 0 1rem; padding: 0; margin: 0 0 .75rem; list-style: none;
   grid-template-columns: repeat(auto-fit, minmax(11rem, 1fr))}
 .st-key-toy_pick li {margin: 0; padding: 0}
@@ -27,7 +25,6 @@ _STYLE = (
 .st-key-toy_story .katex {white-space: nowrap}
 @media (max-width: 640px) {.st-key-toy_story .katex {font-size: 1.05em}}
 </style>"""
-)
 
 
 def maps(sequence: str) -> None:
@@ -69,7 +66,6 @@ def _pair_of_maps(sequence: str, pair: tuple[int, ...]) -> None:
             f"for step in run.steps[{pair[0]}:{pair[-1] + 1}]:\n    print(step.weights.round(3))",
         ),
         on_select=clicked,
-        plain=True,
     )
 
 

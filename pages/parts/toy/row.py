@@ -63,7 +63,6 @@ def _bars(before: ToyRun, after: ToyRun, head: int, query: int, key: int) -> Non
         table=_row_table(after, head, query),
         code=snippet(after, _row_code(head, query)),
         on_select=lambda: _clicked_bar(len(names)),
-        plain=True,
     )
 
 
