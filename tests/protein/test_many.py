@@ -59,6 +59,15 @@ def test_a_chain_without_finite_numbers_does_not_spoil_its_neighbours(tmp_path, 
     assert [row["error"] for row in read(out)] == ["", "not finite", ""]
 
 
+@pytest.fixture
+def ctrl_c_interrupts():
+    """Python's own handler of Ctrl-C; a process that was started in the background ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ctrl_c_interrupts")
 def test_stopped_with_ctrl_c_it_goes_on_and_writes_the_same_file(tmp_path, monkeypatch, capsys):
     """A real signal, sent from a thread that scans, while the command waits for its threads."""
     source, out, whole = (tmp_path / name for name in ("in.tsv", "out.tsv", "whole.tsv"))
