@@ -8,6 +8,7 @@ from pages.parts.toy.chapters import bag_of_letters, same_letters, slow_wave, ve
 from pages.parts.toy.edits import read_edits
 from pages.parts.toy.experiments import against_pytorch, square_root, whole_block
 from pages.parts.toy.ghost import ghost
+from pages.parts.toy.link import say_what_the_link_lacks
 from pages.parts.toy.maps import maps
 from pages.parts.toy.panel import edit_panel
 from pages.parts.toy.row import plane, story
@@ -15,6 +16,7 @@ from pages.parts.toy.row import plane, story
 open_page("toy_model", "Click a cell of a map: its row asks, its column answers, worked out below.")
 sequence = sequence_box("Sequence (2 to 60 residues)").sequence
 read_edits()
+say_what_the_link_lacks(sequence)
 vectors(sequence)
 maps(sequence)
 who_asks = st.container(key="toy_pick")

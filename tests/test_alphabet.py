@@ -78,7 +78,7 @@ def test_bounds_are_enforced(length, ok):
     if ok:
         assert clean_sequence("A" * length, min_length=2, max_length=60).sequence == "A" * length
     else:
-        with pytest.raises(SequenceError, match=f"{length} letters"):
+        with pytest.raises(SequenceError, match=f"{length} letter"):
             clean_sequence("A" * length, min_length=2, max_length=60)
 
 

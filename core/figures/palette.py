@@ -18,6 +18,7 @@ BLUE, ORANGE, GREEN, VERMILION = "#2a86c7", "#e69f00", "#009e73", "#d55e00"
 PURPLE, SKY, GREY = "#cc79a7", "#56b4e9", "#8a8f98"
 CATEGORICAL = (BLUE, ORANGE, GREEN, VERMILION, PURPLE, SKY, GREY)
 _LINE = "rgba(138,143,152,0.3)"
+_FONT = {"size": 14, "family": "Source Sans, sans-serif"}
 SEQUENTIAL = "Cividis"
 DIVERGING = "PuOr"
 
@@ -43,10 +44,10 @@ def base_layout(
         "title": {"text": title, "font": {"size": 16}} if title else None,
         "margin": {"l": 8, "r": 8, "t": 44 if title else 12, "b": 8},
         "datarevision": 1,
-        "font": {"size": 14, "family": "Source Sans, sans-serif"},
+        "font": _FONT,
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
-        "hoverlabel": {"bgcolor": "#31363f", "font": {"size": 14, "color": "#fff"}},
+        "hoverlabel": {"bgcolor": "#31363f", "font": {**_FONT, "color": "#fff"}},
         "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": GREY, "activecolor": BLUE},
         **(clicks if clickable else {"dragmode": False}),
         **{n: _ruled(n, v) if n.startswith(("xaxis", "yaxis")) else v for n, v in more.items()},

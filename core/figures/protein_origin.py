@@ -30,7 +30,8 @@ def origin_plot(
             name=name,
             mode="markers+text",
             text=[label if len(values) <= 16 else "" for label in labels],
-            textposition="top center",
+            # In turn above and below: on a phone neighbours stand closer than a name is wide.
+            textposition=[("top center", "bottom center")[at % 2] for at in range(len(values))],
             customdata=list(labels),
             marker={"color": colour, "symbol": symbol, "size": 11, "line": {"width": 1}},
             hovertemplate="%{customdata}: p = %{y:.3f}<extra></extra>",

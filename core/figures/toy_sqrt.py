@@ -12,7 +12,7 @@ _BINS = 40
 _NAMES = ("raw scores", "divided by √d_k")
 _LEGEND = {"orientation": "h", "y": 1.15}
 _AXIS = {"fixedrange": True, "gridcolor": "rgba(138,143,152,0.3)", "zeroline": False}
-_MARGIN = {"l": 48, "r": 8, "t": 12, "b": 44}
+_MARGIN = {"l": 48, "r": 22, "t": 12, "b": 44}
 
 
 def draw_bars(unscaled: np.ndarray, scaled: np.ndarray) -> go.Figure:

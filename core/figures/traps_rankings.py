@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from jaxtyping import Float
 
 from core.figures.palette import BLUE, ORANGE, base_layout, draw
-from core.figures.toy_words import words
+from core.figures.toy_words import words, written
 
 
 def two_rankings(
@@ -34,7 +34,7 @@ def two_rankings(
         margin={"l": 44, "r": 8, "t": 42, "b": 20},
         bargap=0.25,
         legend={"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0, "itemclick": False},
-        xaxis={"type": "category", "anchor": "y"},
+        xaxis={"type": "category", "anchor": "y", **_some(names)},
         xaxis2={"type": "category", "anchor": "y2", "matches": "x", "showticklabels": False},
         yaxis={"domain": [0.56, 1], "range": _limits(per_cent), "nticks": 4},
         yaxis2={
@@ -50,6 +50,16 @@ def two_rankings(
         _ranks(below, ("bottom center", "top center")),
     )
     return draw([above, below, *ranks], layout)
+
+
+def _some(names: Sequence[str]) -> dict[str, Any]:
+    """As many names as fit between the rows on a telephone, upright."""
+    return {
+        "tickvals": [names[at] for at in written(len(names))],
+        "tickangle": 0,
+        "tickfont": {"size": 11},
+        "ticklabelstandoff": 0,
+    }
 
 
 def head_agreement(heads: Sequence[str], correlations: Float[np.ndarray, " heads"]) -> go.Figure:

@@ -20,7 +20,7 @@ def weight_shares(models: Sequence[str], counts: Mapping[str, Sequence[int]]) ->
     legend = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "traceorder": "normal"}
     layout = base_layout(
         height=90 + 58 * len(models),
-        margin={"l": 172, "r": 8, "t": 48, "b": 64},
+        margin={"l": 172, "r": 22, "t": 48, "b": 64},
         barmode="stack",
         legend=legend,
         xaxis={"title": {"text": "Per cent of all parameters"}, "range": [0, 100]},

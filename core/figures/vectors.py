@@ -55,7 +55,7 @@ def vector_strip(
     height, width = cells.shape
     letters = (
         words([-0.5] * height, range(height), row_labels, "middle left"),
-        words(range(width), [height - 0.5] * width, names, "bottom center"),
+        words(range(width), [height - 0.5] * width, names, "bottom center", size=10),
         words(
             [float(left) - 0.5 for left in lefts], [-0.5] * len(lefts), titles, "top right", size=13
         ),

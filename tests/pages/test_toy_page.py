@@ -138,7 +138,10 @@ def test_the_weight_table_shows_the_edited_head():
 
 def test_a_damaged_link_says_so_and_shows_the_untouched_model():
     app = opened(t_w="<script>", t_h="9", t_r="Z99", t_n="7")
-    assert "cannot be read" in app.warning[0].value
+    said = [warning.value for warning in app.warning]
+    assert "cannot be read" in said[0]
+    for name in ("head (t_h=9)", "residue that asks (t_r=Z99)", "d_k (t_n=7)"):
+        assert any(name in sentence for sentence in said)
     assert "R6 gives 60 % to E10" in text(app)
 
 

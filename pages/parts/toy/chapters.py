@@ -67,7 +67,7 @@ def same_letters(sequence: str) -> None:
     show_figure(
         vector_strip(
             [after.vectors[rows, :4], after.output[rows]],
-            ["before: chemistry", "after four heads (head.dimension; Wo the identity)"],
+            ["before: chemistry", "after four heads"],
             names,
             [list(COLUMNS[:4]), _OUTPUTS],
         ),
@@ -79,6 +79,7 @@ def same_letters(sequence: str) -> None:
         table={"residue": names, **dict(zip(_OUTPUTS, after.output[rows].T, strict=True))},
         code=snippet(after, f"print(run.output[{rows}].round(2))"),
     )
+    st.caption("h1.2: head 1, dimension 2; Wo is the identity here.")
     moved = output_shift(before, after)[rows].max()
     if moved > 0:
         st.caption(f"Against the untouched model these rows moved by up to {moved:.2f}.")

@@ -17,7 +17,7 @@ from pages.parts.chapters import chapter
 from pages.parts.downloads import show_figure
 from pages.parts.toy.runs import runs, snippet
 
-_WIDTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+WIDTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 _KEYS, _DRAWS = 13, 1000
 _STREAM = ("entering", "attention", "after_attention", "feed_forward", "leaving")
 _STAGES = {
@@ -32,7 +32,7 @@ _STAGES = {
 }
 
 
-@st.cache_data(max_entries=len(_WIDTHS), show_spinner=False)
+@st.cache_data(max_entries=len(WIDTHS), show_spinner=False)
 def _many(d_k: int) -> TopWeights:
     return top_weights(d_k, _KEYS, _DRAWS)
 
@@ -44,7 +44,7 @@ def _redraw() -> None:
 @chapter("Why divide by √d_k? Draw and see", "t_c6")
 def square_root(sequence: str) -> None:
     """Why divide by sqrt(d_k): one draw, a thousand draws, any d_k."""
-    d_k = st.select_slider("d_k", _WIDTHS, 64, key="t_n", bind="query-params", width=320)
+    d_k = st.select_slider("d_k", WIDTHS, 64, key="t_n", bind="query-params", width=320)
     left, right = st.columns(2)
     with left:
         _one_draw(d_k)
@@ -136,10 +136,11 @@ def whole_block(sequence: str) -> None:
     )
     st.markdown("**The residual stream**: what came in, what each half adds, what leaves.")
     stream = [getattr(steps, name) for name in _STREAM]
+    st.caption("; ".join(f"**{i}** {_STAGES[name][0]}" for i, name in enumerate(_STREAM, 1)))
     show_figure(
         vector_strip(
             stream,
-            [_STAGES[name][0] for name in _STREAM],
+            list(map(str, range(1, 1 + len(stream)))),
             names,
             [[""] * 8] * len(stream),
             numbers=False,

@@ -14,7 +14,7 @@ from pages.parts.toy import redraw
 from pages.parts.toy.edits import current_edits, editor_round, keep
 from pages.parts.toy.runs import asked, runs
 
-_KINDS = (redraw.SWAP, redraw.WEIGHT, redraw.SWITCH)
+KINDS = (redraw.SWAP, redraw.WEIGHT, redraw.SWITCH)
 
 
 @st.fragment(key=redraw.PANEL)
@@ -23,7 +23,7 @@ def edit_panel(sequence: str) -> None:
     before, after = runs(sequence)
     head, query = asked(before)
     kind = st.segmented_control(
-        "Break it", _KINDS, key="t_e", bind="query-params", help="The ghost is the untouched model."
+        "Break it", KINDS, key="t_e", bind="query-params", help="The ghost is the untouched model."
     )
     if kind == redraw.SWAP:
         _swap(before, after, query)

@@ -1,0 +1,30 @@
+"""What a link to the toy page may ask for; the widgets put their usual value where it does not."""
+
+import streamlit as st
+
+from core.toy.heads import HEADS
+from core.toy.jobs import labels
+from pages.parts.links import say_what_is_damaged, whole_number
+from pages.parts.toy.experiments import WIDTHS
+from pages.parts.toy.panel import KINDS
+from pages.parts.toy.runs import runs
+
+
+def say_what_the_link_lacks(sequence: str) -> None:
+    """Name what the link asks for and this page has not; what was chosen since is no link's."""
+    _, after = runs(sequence)
+    names = labels(after.sequence)
+    shuffles = whole_number(0, 9999)
+    allowed = {
+        "t_h": ("head", whole_number(1, len(HEADS))),
+        "t_r": ("residue that asks", names.__contains__),
+        "t_k": ("residue that answers", ["strongest", *names].__contains__),
+        "t_e": ("kind of edit", KINDS.__contains__),
+        "t_l": ("letter", after.sequence.__contains__),
+        "t_s": ("shuffle number", shuffles),
+        "t_d": ("draw number", shuffles),
+        "t_n": ("d_k", [str(width) for width in WIDTHS].__contains__),
+    }
+    say_what_is_damaged(
+        {key: check for key, check in allowed.items() if key not in st.session_state}
+    )
