@@ -190,9 +190,10 @@ def opened(browser: Browser, server: str, action: Action) -> Page:
 
 
 def visits(pages: list[str], lengths: list[int]) -> Iterator[tuple[str, Action]]:
-    """Name and action of every visit to make."""
+    """Name and action of every visit to make; once where no sequence is in the address."""
     for action in ACTIONS:
-        for length in lengths if action.page in pages else []:
+        each = lengths if "{seq}" in action.address else lengths[:1]
+        for length in each if action.page in pages else []:
             yield f"{action.page} {action.name} {length}", action.at(length)
 
 
