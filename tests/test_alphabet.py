@@ -78,7 +78,7 @@ def test_bounds_are_enforced(length, ok):
     if ok:
         assert clean_sequence("A" * length, min_length=2, max_length=60).sequence == "A" * length
     else:
-        with pytest.raises(SequenceError, match=f"{length} letter"):
+        with pytest.raises(SequenceError, match=rf"^{length} letters? is outside the 2 to 60"):
             clean_sequence("A" * length, min_length=2, max_length=60)
 
 

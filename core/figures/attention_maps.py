@@ -17,7 +17,7 @@ from core.figures.toy_words import UNSEEN_AXIS, words, written
 
 GAP = 1
 _CELLS_UP_TO = 30
-# A title costs the browser less than a colour bar. The two are the ends of DIVERGING.
+# A title costs the browser less than a colour bar. The two are strong shades of DIVERGING.
 _LESS_AND_MORE = "".join(
     f"<span style='color:{colour}'>■</span>{sign}"
     for colour, sign in (("#b35806", "−"), ("#8073ac", "+"))

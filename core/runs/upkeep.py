@@ -41,24 +41,17 @@ def mark_truthfully(db: sqlite3.Connection, run: Run) -> None:
     """Say of a run whose process is gone that it was interrupted; see that a stop is obeyed."""
     if run.state in WAITING:
         if run.server is not None and _is_gone(run.server, run.created):
-            store.move(
-                db,
-                run.id,
-                "interrupted",
-                come_from=WAITING,
-                error="The server went away before this run's turn came.",
-            )
+            _interrupt(db, run, "The server went away before this run's turn came.")
     elif run.worker is not None and _is_gone(run.worker, run.heartbeat):
-        store.move(
-            db,
-            run.id,
-            "interrupted",
-            come_from=ACTIVE,
-            worker=run.worker,
-            error=_why_interrupted(run),
-        )
+        _interrupt(db, run, _why_interrupted(run))
     else:
         _enforce_stop(db, run)
+
+
+def _interrupt(db: sqlite3.Connection, run: Run, error: str) -> None:
+    """Unless its state, or who works on it, has changed since `run` was read."""
+    kind = WAITING if run.state in WAITING else ACTIVE
+    store.move(db, run.id, "interrupted", come_from=kind, worker=run.worker, error=error)
 
 
 def _is_gone(process: Identity, last_sign: float | None) -> bool:

@@ -156,19 +156,19 @@ def test_draw_bars_and_reach_show_what_they_are_given():
     assert len(line.layout.shapes) == 1
 
 
-@pytest.mark.parametrize(
-    "figure",
-    [
-        head_maps(WEIGHTS, "abcd", NAMES),
-        ghost_maps(WEIGHTS[0], WEIGHTS[1], NAMES, 1),
-        row_bars([Panel("one", WEIGHTS[0][5], WEIGHTS[0][4])], NAMES, 9),
-        vector_strip([RUN.vectors], ["x"], NAMES, [["c"] * 8]),
-        query_key_plane(RUN.steps[0].queries[5], RUN.steps[0].keys, WEIGHTS[0][5], NAMES, NAMES[5]),
-        draw_bars(np.array([1.0]), np.array([1.0])),
-        top_weight_histogram(np.array([0.5]), np.array([0.5])),
-        reach(np.array([0]), np.array([1.0]), [0.0]),
-    ],
-)
+FIGURES = [
+    head_maps(WEIGHTS, "abcd", NAMES),
+    ghost_maps(WEIGHTS[0], WEIGHTS[1], NAMES, 1),
+    row_bars([Panel("one", WEIGHTS[0][5], WEIGHTS[0][4])], NAMES, 9),
+    vector_strip([RUN.vectors], ["x"], NAMES, [["c"] * 8]),
+    query_key_plane(RUN.steps[0].queries[5], RUN.steps[0].keys, WEIGHTS[0][5], NAMES, NAMES[5]),
+    draw_bars(np.array([1.0]), np.array([1.0])),
+    top_weight_histogram(np.array([0.5]), np.array([0.5])),
+    reach(np.array([0]), np.array([1.0]), [0.0]),
+]
+
+
+@pytest.mark.parametrize("figure", FIGURES)
 def test_figures_built_without_plotlys_checks_pass_them(figure):
     plain = json.loads(figure.to_json())
     checked = json.loads(go.Figure(figure.to_dict()).to_json())
@@ -180,17 +180,7 @@ def test_figures_built_without_plotlys_checks_pass_them(figure):
     assert plain["layout"].keys() - {"title"} <= checked["layout"].keys()
 
 
-@pytest.mark.parametrize(
-    "figure",
-    [
-        head_maps(WEIGHTS, "abcd", NAMES),
-        ghost_maps(WEIGHTS[0], WEIGHTS[1], NAMES, 1),
-        row_bars([Panel("one", WEIGHTS[0][5], WEIGHTS[0][4])], NAMES, 9),
-        vector_strip([RUN.vectors], ["x"], NAMES, [["c"] * 8]),
-        draw_bars(np.array([1.0]), np.array([1.0])),
-        top_weight_histogram(np.array([0.5]), np.array([0.5])),
-    ],
-)
+@pytest.mark.parametrize("figure", FIGURES)
 def test_nothing_in_a_plain_figure_makes_plotly_draw_it_twice(figure):
     drawn = figure.to_dict()
     assert drawn["layout"]["datarevision"] == 1

@@ -21,7 +21,7 @@ _STYLE = """<style>
 .st-key-toy_pick ul {display: grid; gap: 0 1rem; padding: 0; margin: 0 0 .75rem; list-style: none;
   grid-template-columns: repeat(auto-fit, minmax(11rem, 1fr))}
 .st-key-toy_pick li {margin: 0; padding: 0}
-.st-key-toy_story .katex-display {overflow-x: auto; overflow-y: hidden; padding: .15rem 0}
+.katex-display {overflow-x: auto; overflow-y: hidden; padding: .15rem 0}
 .st-key-toy_story .katex {white-space: nowrap}
 @media (max-width: 640px) {.st-key-toy_story .katex {font-size: 1.05em}}
 </style>"""

@@ -129,22 +129,8 @@ def _compare(supervisor: Supervisor, runs: list[Run]) -> None:
     with supervisor.reading() as db:
         views = [follow(db, run) for run in runs]
     with st.container(horizontal=True):
-        what = st.segmented_control(
-            "Compare",
-            ["Loss", "Exact"],
-            default="Loss",
-            required=True,
-            key="r_compare",
-            bind="query-params",
-        )
-        against = st.segmented_control(
-            "against",
-            ["Steps", "Seconds"],
-            default="Steps",
-            required=True,
-            key="r_against",
-            bind="query-params",
-        )
+        what = _one_of("Compare", ["Loss", "Exact"], "r_compare")
+        against = _one_of("against", ["Steps", "Seconds"], "r_against")
     curves = [
         _loss_curve(run, view) if what == "Loss" else _exact_curve(run, view)
         for run, view in zip(runs, views, strict=True)
@@ -163,6 +149,14 @@ def _compare(supervisor: Supervisor, runs: list[Run]) -> None:
     several = "s" * (len(runs) > 1)
     words = f"{label} of {len(runs)} run{several}: {'; '.join(ends)}."
     show_figure(figure, key="compare_runs", alt=words, table=lambda: _table(curves))
+
+
+def _one_of(label: str, options: list[str], key: str) -> str:
+    """The first of them until another one is chosen."""
+    chosen: str = st.segmented_control(
+        label, options, default=options[0], required=True, key=key, bind="query-params"
+    )
+    return chosen
 
 
 @dataclass(frozen=True, eq=False)
