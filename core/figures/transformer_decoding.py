@@ -40,5 +40,5 @@ def candidate_bars(
         },
     }
     room = 12 + 9 * max(map(len, ticks))  # pixels that the labels take
-    margin = {"l": room, "r": 8, "t": 12, "b": 64}
+    margin = {"l": room, "r": 22, "t": 12, "b": 64}
     return draw([bars], base_layout(height=80 + 30 * len(labels), margin=margin, **axes))
