@@ -20,6 +20,8 @@ from core.protein.numbering import unnumbered
 
 # The only leader at hand: tidytcells has mature chains alone, and this one was published.
 _LEADERS = {"TRBV19*01": DEFAULT_V[: default_chain().leader_end]}
+# So many letters at a CDR3's end that are J's but its last one are worth a word.
+_TELLING = 3
 # What this means for a model is said in limits.py.
 NO_LEADER = "The chain starts at the mature V region, without the leader."
 
@@ -101,8 +103,12 @@ def _anchored(cdr3: str, j: JGene, complete: bool, notes: list[str]) -> str:
     if overhang and j.after_118.startswith(overhang[1]) and cdr3.startswith("C"):
         notes.append(f"CDR3: {overhang[1]} after the {j.anchor} belongs to J and was left out.")
         cdr3 = cdr3[: overhang.start(1)]
-    has_c, has_end = cdr3.startswith("C"), cdr3.endswith(j.anchor)
+    has_c, (whole_j, but_last) = cdr3.startswith("C"), _agreements(cdr3, j)
+    # Without its C a CDR3 was given without its F too: an F at its end may be the one before.
+    has_end = cdr3.endswith(j.anchor) and (has_c or whole_j > but_last)
     if has_c and has_end and len(cdr3) > 1:
+        if lacks_last(cdr3, j):
+            notes.append(_last_letter_note(cdr3, j))
         return cdr3
     whole = ("" if has_c else "C") + cdr3 + ("" if has_end else j.anchor)
     lacking = " and no ".join(
@@ -117,6 +123,30 @@ def _anchored(cdr3: str, j: JGene, complete: bool, notes: list[str]) -> str:
         raise ReceptorError(f"The CDR3 {cdr3} has no {lacking}. If it was left out, give {whole}.")
     notes.append(f"The CDR3 {cdr3} has no {lacking}: completed to {whole}.")
     return whole
+
+
+def lacks_last(cdr3: str, j: JGene) -> bool:
+    """Whether the CDR3's end is J's without its last letter: 3 letters or more, more than as it is.
+
+    Only a J that ends in its anchor twice (EAFF) can look so: without the last letter of any
+    other, the anchor itself is missing. Chance can write such an end as well.
+    """
+    whole_j, but_last = _agreements(cdr3, j)
+    return but_last >= _TELLING and but_last > whole_j
+
+
+def _agreements(cdr3: str, j: JGene) -> tuple[int, int]:
+    """How many letters at the CDR3's end are those of J, and of J without its last letter."""
+    backwards = j.up_to_118[::-1]
+    return common_length(cdr3[::-1], backwards), common_length(cdr3[::-1], backwards[1:])
+
+
+def _last_letter_note(cdr3: str, j: JGene) -> str:
+    end = cdr3[-_agreements(cdr3, j)[1] :]
+    return (
+        f"CDR3: it ends in {end}, and {j.allele} has {end}{j.anchor} there. It was read as it is: "
+        f"if the last {j.anchor} was left out, give {cdr3}{j.anchor}."
+    )
 
 
 def encodable_ends(v: VGene, junction: str, j: JGene) -> tuple[int, int]:

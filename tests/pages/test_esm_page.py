@@ -219,6 +219,21 @@ def test_a_pasted_chain_takes_the_place_of_the_genes(open_page):
     assert app.text_input("e_v").disabled
 
 
+def test_a_chain_that_fills_its_box_is_not_said_to_have_a_length(open_page):
+    said = open_page("esm", e_chain="A" * 10_000).error[0].value
+    assert said.startswith("This text has 5,000 characters or more")
+    assert "at most 1,022 residues" in said
+    assert open_page("esm", e_chain="A" * 1500).error[0].value.startswith("1,500 letters")
+
+
+def test_a_last_letter_that_j_has_and_the_cdr3_lacks_is_added_on_request_only(open_page):
+    app = open_page("esm", e_v="TRBV9", seq="CASSVAGTEAF", e_j="TRBJ1-1")
+    assert any("give CASSVAGTEAFF" in text.value for text in app.text)
+    app = click(app, "Read it as CASSVAGTEAFF")
+    assert app.text_input("seq").value == "CASSVAGTEAFF"
+    assert not any("left out, give" in text.value for text in app.text)
+
+
 def test_rows_are_read_and_one_of_them_shown(open_page):
     app = open_page("esm")
     rows = "v_call\tj_call\tjunction_aa\nTRBV19*01\tTRBJ2-7*01\tCASSIRSSYEQYF\n"

@@ -91,6 +91,51 @@ def test_a_cdr3_without_its_anchors_is_never_completed_silently():
     assert any("completed to CASSIRSSYEQYF" in note for note in completed.notes)
 
 
+@pytest.mark.parametrize(
+    ("cdr3", "j", "offered"),
+    [
+        ("CASSVAGTEAF", "TRBJ1-1", "CASSVAGTEAFF"),
+        ("CASSVAGTEAFF", "TRBJ1-1", None),
+        ("CASSEAF", "TRBJ1-1", "CASSEAFF"),
+        ("CASSLGAF", "TRBJ1-1", None),  # two letters: chance
+        ("CASSLGF", "TRBJ1-1", None),
+        ("CASSGNNLF", "TRAJ36", "CASSGNNLFF"),
+        ("CASSIRSSYEQYF", "TRBJ2-7", None),
+        ("CAVRDSNYQLIW", "TRAJ33", None),
+    ],
+)
+def test_a_cdr3_one_letter_short_of_its_j_is_read_as_it_is_and_said(cdr3, j, offered):
+    chain = assemble("TRAV1-2" if j.startswith("TRA") else "TRBV9", cdr3, j)
+    assert chain.cdr3_sequence == cdr3
+    said = [note for note in chain.notes if "left out, give" in note]
+    assert len(said) == (offered is not None)
+    if offered:
+        assert said[0].endswith(f"if the last F was left out, give {offered}.")
+
+
+def test_no_j_loses_its_last_letter_without_a_word_and_no_whole_one_is_suspected():
+    for allele in alleles("J"):
+        j = j_gene(allele)
+        v = {"TRA": "TRAV1-2", "TRB": "TRBV9", "TRG": "TRGV9", "TRD": "TRDV2"}[allele[:3]]
+        whole = "CASS" + j.up_to_118[-5:]
+        assert not any("left out, give" in note for note in assemble(v, whole, allele).notes)
+        try:
+            said = " ".join(assemble(v, whole[:-1], allele).notes)
+        except ReceptorError as refused:
+            said = str(refused)
+        assert f"left out, give {whole}." in said, allele
+
+
+@pytest.mark.parametrize(
+    ("inner", "whole"),
+    [("ASSVAGTEAF", "CASSVAGTEAFF"), ("ASSLGF", "CASSLGFF"), ("ASSVAGTEAFF", "CASSVAGTEAFF")],
+)
+def test_an_inner_cdr3_that_ends_in_f_still_lacks_the_f_of_118(inner, whole):
+    assert assemble("TRBV9", inner, "TRBJ1-1", complete=True).cdr3_sequence == whole
+    with pytest.raises(ReceptorError, match=f"give {whole}[.]"):
+        assemble("TRBV9", inner, "TRBJ1-1")
+
+
 def test_the_j_gene_decides_the_last_letter():
     assert [j_gene(a).anchor for a in ("TRBJ2-7*01", "TRAJ33*01", "TRAJ35*01")] == ["F", "W", "C"]
     with pytest.raises(ReceptorError, match=r"no W \(TRAJ33"):

@@ -97,10 +97,10 @@ def _other_receptor(chain: Chain, model: "LanguageModel") -> None:
         "TRBV9 CASSVAGTEAFF TRBJ1-1",
         key="e_other",
         bind="query-params",
-        max_chars=1200,
+        max_chars=words.MOST_PASTED,
     )
     try:
-        receptor = read_receptors(text or "").receptors[0]
+        receptor = read_receptors(words.check_whole(text or "")).receptors[0]
     except ValueError as problem:
         st.error(plain(str(problem)), icon=":material/error:")
         return

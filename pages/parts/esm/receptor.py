@@ -4,13 +4,13 @@ import streamlit as st
 
 from core.alphabet import SequenceError
 from core.protein.chain import Chain, default_chain
-from core.protein.genes import ReceptorError
-from core.protein.germline import assemble
+from core.protein.genes import ReceptorError, j_gene
+from core.protein.germline import assemble, lacks_last
 from core.protein.limits import leader_note
 from core.protein.recognise import from_sequence
 from pages.parts.controls import sequence_box
 from pages.parts.esm.files import file_picker
-from pages.parts.esm.words import MODEL_LABELS
+from pages.parts.esm.words import MODEL_LABELS, MOST_PASTED, check_whole
 from pages.parts.links import plain
 
 V, J, PASTED, MODEL, GOOD = "e_v", "e_j", "e_chain", "e_model", "_e_good_chain"
@@ -66,13 +66,13 @@ def _other_ways() -> str:
             key=PASTED,
             bind="query-params",
             height=120,
-            max_chars=5000,
+            max_chars=MOST_PASTED,
             help="At most 1,022 residues. V, CDR3 and J are looked for in it.",
         )
         left.button("Back to V + CDR3 + J", on_click=_forget_pasted, disabled=not text)
         with right:
             file_picker()
-    return (text or "").strip()
+    return text if text and text.strip() else ""
 
 
 def _forget_pasted() -> None:
@@ -82,7 +82,7 @@ def _forget_pasted() -> None:
 def _chain(v: str, cdr3: str, j: str, pasted: str) -> Chain:
     """The chain asked for, or the last good one with a sentence saying why."""
     try:
-        chain = from_sequence(pasted) if pasted else assemble(v, cdr3, j)
+        chain = from_sequence(check_whole(pasted)) if pasted else assemble(v, cdr3, j)
     except (SequenceError, ReceptorError, ValueError) as problem:
         chain = st.session_state.get(GOOD) or default_chain()
         st.error(plain(f"{problem} Still showing {chain.name}."), icon=":material/error:")
@@ -104,6 +104,14 @@ def _offer_completion(v: str, cdr3: str, j: str) -> None:
     st.button(f"Read it as {whole}", on_click=_set_cdr3, args=(whole,))
 
 
+def _offer_last_letter(chain: Chain) -> None:
+    """The germline has one letter more at the CDR3's end: the note says so, a button adds it."""
+    cdr3 = chain.cdr3_sequence
+    if chain.j_gene and lacks_last(cdr3, j_gene(chain.j_gene, chain.species)):
+        whole = cdr3 + cdr3[-1]
+        st.button(f"Read it as {whole}", on_click=_set_cdr3, args=(whole,))
+
+
 def _set_cdr3(whole: str) -> None:
     st.session_state["seq"] = whole
 
@@ -117,3 +125,5 @@ def notes_of(chain: Chain, model_name: str) -> None:
         with st.expander(label, expanded=not is_default):
             for note in notes:
                 st.text(note)
+            if not st.session_state.get(PASTED):
+                _offer_last_letter(chain)

@@ -2,17 +2,30 @@
 
 from dataclasses import fields
 
+from core.alphabet import SequenceError
 from core.protein.cards import MODELS, TRB_MINI
-from core.protein.chain import Chain
+from core.protein.chain import MAX_LENGTH, Chain
 
 Pair = tuple[str, Chain]
 MODEL_LABELS = {card.name: card.label for card in MODELS}
+# Streamlit cuts what is longer; a link of this length still opens in every browser.
+MOST_PASTED = 5000
 # Published with the source of this app's default chain, for ESM-2 35M; never computed here.
 PUBLISHED_MODEL = "ESM-2 35M"
 PUBLISHED = {
     1: ("C", 0.982, (("C", 0.98),)),
     6: ("R", 0.031, (("S", 0.18), ("L", 0.12), ("T", 0.11), ("P", 0.08))),
 }
+
+
+def check_whole(pasted: str) -> str:
+    """The text as it is. Raises SequenceError when it fills its box: its end was cut, perhaps."""
+    if len(pasted) >= MOST_PASTED:
+        raise SequenceError(
+            f"This text has {MOST_PASTED:,} characters or more, which is all that fits here, and a "
+            f"chain has at most {MAX_LENGTH:,} residues: shorten it, or open several as a file."
+        )
+    return pasted
 
 
 def residue_name(chain: Chain, position: int, *, hide: bool = False) -> str:
