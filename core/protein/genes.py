@@ -106,6 +106,7 @@ def _example(kind: str) -> str:
     return "19" if kind == "V" else "2-7"
 
 
+@lru_cache(maxsize=1024)
 def _first_known_allele(gene: str, kind: str, species: str) -> str:
     known = [a for a in alleles(kind, species) if a.partition("*")[0] == gene]
     if not known:

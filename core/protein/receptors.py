@@ -65,7 +65,7 @@ def read_receptors(text: str, *, complete: bool = False, species: str = "human")
     """
     if len(text) > MAX_CHARACTERS:
         raise ReceptorError(
-            f"{len(text):,} characters are more than the {MAX_CHARACTERS:,} read here; the command "
+            f"This is more than the {MAX_CHARACTERS:,} characters read here; the command "
             "`python -m core.protein scan-many` has no such limit."
         )
     lines = io.StringIO(text.lstrip("\ufeff"), newline=None)

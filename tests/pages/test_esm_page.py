@@ -201,7 +201,7 @@ def test_an_empty_file_is_named(open_page, content):
     app.file_uploader[0].upload("mine.tsv", content, "text/tsv").run()
     assert not app.exception
     assert [error.value for error in app.error] == [
-        "mine.tsv is empty: choose a file with receptors in it."
+        "mine.tsv: This file is empty: choose one with receptors in it."
     ]
 
 
@@ -209,6 +209,15 @@ def test_the_missing_leader_is_explained_for_the_model_that_is_used(open_page):
     notes = "\n".join(text.value for text in open_page("esm", e_v="TRBV9").text)
     assert "without the leader" in notes
     assert "TRB-mini learned from start there too" in notes
+
+
+def test_notes_are_open_as_soon_as_there_is_more_than_at_first(open_page):
+    def is_open(**asked):
+        app = open_page("esm", **asked)
+        return next(e for e in app.expander if e.label.startswith("What was")).proto.expanded
+
+    assert not is_open()
+    assert is_open(seq="CASSIRSSYEQYFGPG")  # the same chain, read from something else
 
 
 def test_a_pasted_chain_takes_the_place_of_the_genes(open_page):

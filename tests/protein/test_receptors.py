@@ -4,11 +4,11 @@ import gzip
 
 import pytest
 
-from core.protein import receptors
+from core.protein import receptors, stream
 from core.protein.genes import ReceptorError
 from core.protein.receptors import read_receptors
 from core.protein.rows import PLAIN
-from core.protein.stream import stream_receptors
+from core.protein.stream import stream_receptors, text_of
 
 CDR3 = "CASSIRSSYEQYF"
 
@@ -150,7 +150,9 @@ def _packed(path, text):
 def test_every_way_to_store_a_table_gives_the_same_receptors(tmp_path, write):
     text = f"v\tcdr3\tj\n\nTRBV19\t{CDR3}\tTRBJ2-7\n\t\t\nTRBV99\t{CDR3}\tTRBJ2-7"
     write(tmp_path / "file", text)
-    assert list(stream_receptors(tmp_path / "file", PLAIN)) == list(read_receptors(text).receptors)
+    read = list(read_receptors(text).receptors)
+    assert list(stream_receptors(tmp_path / "file", PLAIN)) == read
+    assert list(read_receptors(text_of((tmp_path / "file").read_bytes())).receptors) == read
 
 
 def test_a_species_for_rows_that_name_none():
@@ -173,6 +175,31 @@ def test_a_spreadsheet_is_named_as_one(tmp_path):
     (tmp_path / "book.xlsx").write_bytes(b"PK\x03\x04...")
     with pytest.raises(ReceptorError, match="save it as CSV or TSV"):
         next(stream_receptors(tmp_path / "book.xlsx", PLAIN))
+
+
+def test_a_packed_file_that_breaks_off_is_named(tmp_path):
+    text = "v\tcdr3\tj\n" + f"TRBV19\t{CDR3}\tTRBJ2-7\n" * 31
+    (tmp_path / "file").write_bytes(gzip.compress(text.encode())[:-9])
+    receptors = stream_receptors(tmp_path / "file", PLAIN)
+    with pytest.raises(ReceptorError, match="cut short or damaged: pack it again"):
+        list(receptors)
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b"v\tcdr3\tj\n\xe4\xff", r"byte 10 is not UTF-8"),
+        (b"\x89PNG\r\n", "byte 1 is not UTF-8"),
+        (b"PK\x03\x04", "This is a spreadsheet"),
+        (gzip.compress(b"PK\x03\x04"), "This is a spreadsheet"),
+        (gzip.compress(b"v\tcdr3\tj\n" * 99)[:-9], "cut short or damaged"),
+        (gzip.compress(b"A" * 2000), "more than the 1,036 bytes"),
+    ],
+)
+def test_bytes_that_are_no_text_are_named(data, says, monkeypatch):
+    monkeypatch.setattr(stream, "MAX_CHARACTERS", 259)
+    with pytest.raises(ReceptorError, match=says):
+        text_of(data)
 
 
 @pytest.mark.parametrize(

@@ -6,16 +6,17 @@ from core.protein.chain import Chain
 from core.protein.genes import ReceptorError
 from core.protein.germline import assemble
 from core.protein.receptors import Receptor, ReceptorFile, read_receptors
+from core.protein.stream import text_of
 from pages.parts.links import plain
 
-_TYPES = ["tsv", "csv", "txt", "fasta", "fa", "faa"]
+_TYPES = ["tsv", "csv", "txt", "fasta", "fa", "faa", "gz"]
 
 
 def file_picker() -> None:
     """An upload or paste; the chosen receptor goes into the page's own fields."""
     upload = st.file_uploader("A file: FASTA, AIRR, VDJdb, 10x, or v, cdr3, j", type=_TYPES)
     pasted = st.text_area("or its rows, pasted with the header", key="e_rows", height=80)
-    text = text_of(upload) if upload is not None else (pasted or "")
+    text = uploaded_text(upload) if upload is not None else (pasted or "")
     if not (text or "").strip():
         return
     try:
@@ -26,22 +27,14 @@ def file_picker() -> None:
     _choose(file)
 
 
-def text_of(upload) -> str | None:
+def uploaded_text(upload) -> str | None:
     """The text of an uploaded file, or None after saying why it cannot be read."""
     try:
-        text = upload.getvalue().decode("utf-8-sig")
-    except UnicodeDecodeError as problem:
-        st.error(
-            f"{plain(upload.name)} is not text (byte {problem.start + 1} is not UTF-8): save it "
-            "as a plain TSV, CSV or FASTA file.",
-            icon=":material/error:",
-        )
-        return None
-    if not text.strip():
-        st.error(
-            f"{plain(upload.name)} is empty: choose a file with receptors in it.",
-            icon=":material/error:",
-        )
+        text = text_of(upload.getvalue())
+        if not text.strip():
+            raise ReceptorError("This file is empty: choose one with receptors in it.")
+    except ReceptorError as problem:
+        st.error(f"{plain(upload.name)}: {plain(str(problem))}", icon=":material/error:")
         return None
     return text
 

@@ -8,13 +8,18 @@ import streamlit as st
 
 from core.protein.receptors import Receptor, ReceptorFile
 from pages.parts.background import Job
-from pages.parts.esm.files import text_of
+from pages.parts.esm.files import uploaded_text
 from pages.parts.links import plain
 
 if TYPE_CHECKING:
     from core.protein.model import LanguageModel
 
-_TYPES, _JOB, _DONE, _EXAMPLE = ["tsv", "csv", "txt"], "_e_lab_job", "_e_lab_done", "_e_lab_example"
+_TYPES, _JOB, _DONE, _EXAMPLE = (
+    ["tsv", "csv", "txt", "gz"],
+    "_e_lab_job",
+    "_e_lab_done",
+    "_e_lab_example",
+)
 MOST_CLASSES = 12
 
 
@@ -23,7 +28,7 @@ def table_text() -> str:
     upload = st.file_uploader("Receptors with labels: TSV or CSV", type=_TYPES, key="e_lab_file")
     st.button("Try made-up receptors", on_click=_use_example, icon=":material/science:")
     if upload is not None:
-        return text_of(upload) or ""
+        return uploaded_text(upload) or ""
     if st.session_state.get(_EXAMPLE):
         st.caption(
             "Made up for trying this tool: TRBV19 receptors with random letters in the junction; "

@@ -5,7 +5,7 @@ import streamlit as st
 from core.alphabet import SequenceError
 from core.protein.chain import Chain, default_chain
 from core.protein.genes import ReceptorError, j_gene
-from core.protein.germline import assemble, lacks_last
+from core.protein.germline import assemble, example, lacks_last
 from core.protein.limits import leader_note
 from core.protein.recognise import from_sequence
 from pages.parts.controls import sequence_box
@@ -117,12 +117,12 @@ def _set_cdr3(whole: str) -> None:
 
 
 def notes_of(chain: Chain, model_name: str) -> None:
-    """Everything that was assumed or cleaned; open unless it is the default chain."""
-    is_default = chain.sequence == default_chain().sequence
+    """Everything that was assumed or cleaned; open unless it is what is always assumed at first."""
+    as_ever = chain.notes == example().notes
     notes = [note for note in (*chain.notes, leader_note(chain, model_name)) if note]
     if notes:
         label = f"What was assumed about this chain ({len(notes)})"
-        with st.expander(label, expanded=not is_default):
+        with st.expander(label, expanded=not as_ever):
             for note in notes:
                 st.text(note)
             if not st.session_state.get(PASTED):
