@@ -200,9 +200,10 @@ def test_an_empty_file_is_named(open_page, content):
     app = open_page("esm")
     app.file_uploader[0].upload("mine.tsv", content, "text/tsv").run()
     assert not app.exception
-    assert [error.value for error in app.error] == [
-        "mine.tsv: This file is empty: choose one with receptors in it."
-    ]
+    (error,) = app.error
+    assert (
+        error.value == f"mine.tsv: {plain('This file is empty: choose one with receptors in it.')}"
+    )
 
 
 def test_the_missing_leader_is_explained_for_the_model_that_is_used(open_page):

@@ -9,14 +9,19 @@ from pages.parts.downloads import show_figure
 from pages.parts.esm import words
 
 AT, PICK, VOTE, OPENED, _LAST = "e_at", "_e_pick", "e_vote", "_e_opened", "_e_clicked"
+_USUAL = "_e_usual"
 
 
-def chosen_position(chain: Chain) -> int:
-    """The chain position in the URL, kept inside the chain; its CDR3's R (or middle) at first."""
+def usual_position(chain: Chain) -> int:
+    """Where to begin in this chain: its CDR3's sixth residue, or its middle.
+
+    What was never chosen moves there with a new chain, and so does what lies outside it.
+    """
     positions = chain.cdr3_positions
     usual = positions[min(5, len(positions) - 1)] if positions else (len(chain) + 1) // 2
-    at = st.session_state.get(AT)
-    if at is not None and not 1 <= at <= len(chain):
+    at, before = st.session_state.get(AT), st.session_state.get(_USUAL, usual)
+    st.session_state[_USUAL] = usual
+    if at is not None and (at == before != usual or not 1 <= at <= len(chain)):
         st.session_state[AT] = usual
     return usual
 

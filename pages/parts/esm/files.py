@@ -47,9 +47,10 @@ def read_table(text: str) -> ReceptorFile:
 
 def _choose(file: ReceptorFile) -> None:
     bad = [receptor for receptor in file.receptors if receptor.chain is None]
+    many = len(file.receptors)
     st.caption(
-        f"Read as {file.format}: {len(file.receptors)} receptors, {len(file.good)} can be shown, "
-        f"{len(bad)} cannot."
+        f"Read as {file.format}: {many:,} receptor{'s' * (many != 1)}, {len(file.good):,} can be "
+        f"shown, {len(bad):,} cannot."
     )
     if bad:
         columns = {
@@ -61,6 +62,8 @@ def _choose(file: ReceptorFile) -> None:
     if not file.good:
         return
     receptor = st.selectbox("Receptor", file.good, format_func=_label)
+    if receptor.notes:
+        st.caption(plain(" ".join(receptor.notes)))
     st.button("Show this receptor", on_click=_take, args=(receptor,))
 
 

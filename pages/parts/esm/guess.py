@@ -14,7 +14,7 @@ from core.protein.limits import foreign_warning
 from core.protein.yardstick import yardsticks
 from pages.parts.downloads import show_figure
 from pages.parts.esm import words
-from pages.parts.esm.choose import OPENED, VOTE, choose, chosen_position, hidden, show_strip
+from pages.parts.esm.choose import OPENED, VOTE, choose, usual_position, hidden, show_strip
 from pages.parts.esm.weights import guesser
 
 _BALLOT = "_e_ballot"
@@ -27,7 +27,7 @@ _IN_NUMPY = (
 @st.fragment(key="e_guess")
 def guess_section(chain: Chain, model_name: str) -> None:
     """The chain, the choice of a residue, and the answer. Only this redraws on a click."""
-    usual = chosen_position(chain)
+    usual = usual_position(chain)
     left, right = st.columns([5, 6], gap="medium")
     with left:
         strip, choices = st.container(), st.container()
