@@ -57,7 +57,10 @@ def _recognised(
     start = c104 + 1 - len(v.framework)
     cut, start = max(-start, 0), max(start, 0)
     overlap = c104 + 1 - start
-    notes.append(f"V was recognised as {v.allele}: {same} of {overlap} residues are the same.")
+    whose = "" if species == "homosapiens" else " of the mouse"
+    notes.append(
+        f"V was recognised as {v.allele}{whose}: {same} of {overlap} residues are the same."
+    )
     motif = _J_MOTIF[v.allele[2] in "AG"].search(sequence, c104 + 4, c104 + 46)
     if motif is None:
         notes.append("No J motif (F or W, then G.G) follows: the CDR3's end is not known.")

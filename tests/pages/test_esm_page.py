@@ -244,6 +244,14 @@ def test_a_last_letter_that_j_has_and_the_cdr3_lacks_is_added_on_request_only(op
     assert not any("left out, give" in text.value for text in app.text)
 
 
+def test_a_pasted_mouse_chain_keeps_its_regions_and_its_species(open_page):
+    mouse = assemble("TRBV13-2", "CASGDRGYEQYF", "TRBJ2-7", species="musmusculus")
+    app = open_page("esm", e_chain=mouse.sequence)
+    assert not app.exception
+    assert any("TRBV13-2*01 of the mouse" in text.value for text in app.text)
+    assert "this one is of another species" in words_of(app)
+
+
 def test_rows_are_read_and_one_of_them_shown(open_page):
     app = open_page("esm")
     rows = "v_call\tj_call\tjunction_aa\nTRBV19*01\tTRBJ2-7*01\tCASSIRSSYEQYF\n"

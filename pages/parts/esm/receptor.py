@@ -82,7 +82,7 @@ def _forget_pasted() -> None:
 def _chain(v: str, cdr3: str, j: str, pasted: str) -> Chain:
     """The chain asked for, or the last good one with a sentence saying why."""
     try:
-        chain = from_sequence(check_whole(pasted)) if pasted else assemble(v, cdr3, j)
+        chain = _from_pasted(check_whole(pasted)) if pasted else assemble(v, cdr3, j)
     except (SequenceError, ReceptorError, ValueError) as problem:
         chain = st.session_state.get(GOOD) or default_chain()
         st.error(plain(f"{problem} Still showing {chain.name}."), icon=":material/error:")
@@ -93,6 +93,13 @@ def _chain(v: str, cdr3: str, j: str, pasted: str) -> Chain:
     if pasted:
         st.caption(f":material/content_paste: Showing the pasted chain, {len(chain)} residues.")
     return chain
+
+
+def _from_pasted(text: str) -> Chain:
+    """With the genes of man, or of the mouse where no human V is like it."""
+    chain = from_sequence(text)
+    mouse = chain if chain.v_gene else from_sequence(text, species="musmusculus")
+    return mouse if mouse.v_gene else chain
 
 
 def _offer_completion(v: str, cdr3: str, j: str) -> None:
