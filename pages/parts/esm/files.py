@@ -7,6 +7,7 @@ from core.protein.genes import ReceptorError
 from core.protein.germline import assemble
 from core.protein.receptors import Receptor, ReceptorFile, read_receptors
 from core.protein.stream import text_of
+from pages.parts.esm.words import counted
 from pages.parts.links import plain
 
 _TYPES = ["tsv", "csv", "txt", "fasta", "fa", "faa", "gz"]
@@ -47,10 +48,9 @@ def read_table(text: str) -> ReceptorFile:
 
 def _choose(file: ReceptorFile) -> None:
     bad = [receptor for receptor in file.receptors if receptor.chain is None]
-    many = len(file.receptors)
     st.caption(
-        f"Read as {file.format}: {many:,} receptor{'s' * (many != 1)}, {len(file.good):,} can be "
-        f"shown, {len(bad):,} cannot."
+        f"Read as {file.format}: {counted(len(file.receptors), 'receptor')}, {len(file.good):,} "
+        f"can be shown, {len(bad):,} cannot."
     )
     if bad:
         columns = {

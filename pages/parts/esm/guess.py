@@ -14,7 +14,7 @@ from core.protein.limits import foreign_warning
 from core.protein.yardstick import yardsticks
 from pages.parts.downloads import show_figure
 from pages.parts.esm import words
-from pages.parts.esm.choose import OPENED, VOTE, choose, usual_position, hidden, show_strip
+from pages.parts.esm.choose import OPENED, VOTE, choose, hidden, show_strip, usual_position
 from pages.parts.esm.weights import guesser
 
 _BALLOT = "_e_ballot"

@@ -10,7 +10,7 @@ from core.protein.limits import leader_note
 from core.protein.recognise import from_sequence
 from pages.parts.controls import sequence_box
 from pages.parts.esm.files import file_picker
-from pages.parts.esm.words import MODEL_LABELS, MOST_PASTED, check_whole
+from pages.parts.esm.words import MODEL_LABELS, MOST_PASTED, check_whole, counted
 from pages.parts.links import plain
 
 V, J, PASTED, MODEL, GOOD = "e_v", "e_j", "e_chain", "e_model", "_e_good_chain"
@@ -91,7 +91,9 @@ def _chain(v: str, cdr3: str, j: str, pasted: str) -> Chain:
         return chain
     st.session_state[GOOD] = chain
     if pasted:
-        st.caption(f":material/content_paste: Showing the pasted chain, {len(chain)} residues.")
+        st.caption(
+            f":material/content_paste: Showing the pasted chain, {counted(len(chain), 'residue')}."
+        )
     return chain
 
 

@@ -18,6 +18,11 @@ PUBLISHED = {
 }
 
 
+def counted(number: int, what: str) -> str:
+    """ "1 residue", "1,022 residues"."""
+    return f"{number:,} {what}{'s' * (number != 1)}"
+
+
 def check_whole(pasted: str) -> str:
     """The text as it is. Raises SequenceError when it fills its box: its end was cut, perhaps."""
     if len(pasted) >= MOST_PASTED:
