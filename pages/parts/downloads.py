@@ -52,7 +52,6 @@ def show_figure(
     return chosen
 
 
-@st.fragment
 def downloads(
     key: str,
     *,
@@ -62,7 +61,9 @@ def downloads(
 ) -> None:
     """The row under a figure or table: CSV, standalone HTML, and the code for it.
 
-    What it holds is sent once it is opened; opening it redraws nothing else.
+    What it holds is sent once it is opened, which runs the section around it once more: figures
+    that are the same stay as they are. A fragment of its own would cost every redraw of every
+    figure more than all of the row.
     """
     row = st.popover(
         "Download or see the code",

@@ -1,5 +1,7 @@
 """The toy's first screen: four maps, a head and a residue to pick, what each head says."""
 
+from functools import lru_cache
+
 import streamlit as st
 
 from core.figures.attention_maps import Strip, head_maps
@@ -132,14 +134,10 @@ def _pick_residue(before: ToyRun, after: ToyRun) -> None:
 def readings(after: ToyRun, query: int) -> None:
     """What each head says about the chosen residue, and whether it does its job."""
     lines = []
-    for head, steps in enumerate(after.steps):
-        test = job_test(head, after.sequence, steps.weights)
-        icon = ":material/check_circle:" if test.holds else ":material/cancel:"
+    for head, (steps, verdict) in enumerate(zip(after.steps, _verdicts(after), strict=True)):
         muted = " It is muted." if head in after.what_if.muted else ""
-        lines.append(
-            f"- **Head {head + 1}** {reading(after.sequence, steps.weights, query)}.{muted}  \n"
-            f"  {icon} {_verdict(after.sequence, test)}"
-        )
+        row = reading(after.sequence, steps.weights, query)
+        lines.append(f"- **Head {head + 1}** {row}.{muted}  \n  {verdict}")
     jobs = "\n".join(f"- Head {number}: {head.job}" for number, head in enumerate(HEADS, 1))
     st.markdown(
         "\n".join(lines),
@@ -148,6 +146,14 @@ def readings(after: ToyRun, query: int) -> None:
     limit = limit_sentence(after)
     if limit:
         st.info(limit, icon=":material/waves:")
+
+
+@lru_cache(maxsize=64)
+def _verdicts(run: ToyRun) -> list[str]:
+    """Per head, whether it does its job: the same whichever row is looked at."""
+    tests = [job_test(head, run.sequence, step.weights) for head, step in enumerate(run.steps)]
+    icons = [":material/check_circle:" if test.holds else ":material/cancel:" for test in tests]
+    return [f"{i} {_verdict(run.sequence, test)}" for i, test in zip(icons, tests, strict=True)]
 
 
 def _verdict(sequence: str, test: JobTest) -> str:
