@@ -19,6 +19,7 @@ from core.protein.germline import assemble
 from core.protein.guess import guess
 from core.protein.in_numpy import trb_mini
 from core.protein.weights import load
+from pages.parts.esm import pictures
 from pages.parts.esm.lab_data import example_rows
 from pages.parts.esm.pictures import PICTURES
 from pages.parts.esm.words import (
@@ -149,12 +150,15 @@ def test_every_picture_of_a_scan_opens_and_the_link_names_it(open_page):
         assert len(app.get("plotly_chart")) == 3
 
 
-def test_temperature_flattens_without_a_new_pass(open_page):
+def test_temperature_flattens_without_a_new_pass_and_the_code_knows_it(open_page, monkeypatch):
+    codes = []
+    monkeypatch.setattr(pictures, "show_figure", lambda *_, code, **__: codes.append(code))
     app = scanned(open_page("esm"))
     before = float(app.metric[1].value)
     app.slider("e_temp").set_value(3.0).run()
     assert not app.exception
     assert float(app.metric[1].value) < before
+    assert "chain), 3.0)" in codes[-1]
 
 
 def test_a_damaged_link_gives_the_defaults_and_a_sentence_for_each(open_page):

@@ -100,7 +100,7 @@ def _habit(weights: np.ndarray) -> str:
 
 
 def _attention_code(chain: Chain, model_name: str, layer: int, head: int) -> str:
-    return f"""from core.protein.chain import Chain
+    return f"""{words.RUN_IT}from core.protein.chain import Chain
 from core.protein.embeddings import attention
 from core.protein.weights import load
 
@@ -152,7 +152,7 @@ def _pair(chain: Chain, first: int, second: int) -> str:
 
 
 def _same_letter_code(chain: Chain, model_name: str, letter: str) -> str:
-    return f"""from core.protein.chain import Chain
+    return f"""{words.RUN_IT}from core.protein.chain import Chain
 from core.protein.embeddings import same_letter
 from core.protein.weights import load
 

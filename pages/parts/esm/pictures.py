@@ -1,4 +1,4 @@
-"""The pictures of a finished scan, each a function of chain, model name and table."""
+"""The pictures of a finished scan: of the chain, the model's name, the table and its script."""
 
 from collections.abc import Callable
 
@@ -31,13 +31,13 @@ def pictures_for(chain: Chain) -> list[str]:
     return [name for name in PICTURES if name not in without]
 
 
-def _track(chain: Chain, model_name: str, table: np.ndarray) -> None:
+def _track(chain: Chain, model_name: str, table: np.ndarray, code: str) -> None:
     truth = readout.p_true(table, chain)
     low = [words.residue_name(chain, int(i) + 1) for i in np.argsort(truth)[:3]]
     _show_track(
         chain,
-        model_name,
         truth,
+        code,
         what="p(true)",
         marked=0.5,
         alt=f"p(true) of {len(chain)} residues; mean {np.nanmean(truth):.3f}. Lowest: "
@@ -45,13 +45,13 @@ def _track(chain: Chain, model_name: str, table: np.ndarray) -> None:
     )
 
 
-def _entropy(chain: Chain, model_name: str, table: np.ndarray) -> None:
+def _entropy(chain: Chain, model_name: str, table: np.ndarray, code: str) -> None:
     bits = readout.entropy_bits(table)
     high = [words.residue_name(chain, int(i) + 1) for i in np.argsort(-bits)[:3]]
     _show_track(
         chain,
-        model_name,
         bits,
+        code,
         what="entropy, bits",
         marked=None,
         alt=f"Entropy of {len(chain)} guesses; mean {bits.mean():.2f} bits of "
@@ -60,7 +60,7 @@ def _entropy(chain: Chain, model_name: str, table: np.ndarray) -> None:
 
 
 def _show_track(
-    chain: Chain, model_name: str, values: np.ndarray, *, what: str, marked: float | None, alt: str
+    chain: Chain, values: np.ndarray, code: str, *, what: str, marked: float | None, alt: str
 ) -> None:
     names = words.residue_names(chain)
     show_figure(
@@ -75,7 +75,7 @@ def _show_track(
         key="e_track",
         alt=alt,
         table=lambda: pd.DataFrame({"residue": names, what: values}),
-        code=words.scan_code(chain, model_name),
+        code=code,
         on_select=_clicked,
     )
     st.caption("Click a bar to hide that residue above.")
@@ -88,7 +88,7 @@ def _clicked() -> None:
         st.rerun("e_guess")
 
 
-def _log_odds(chain: Chain, model_name: str, table: np.ndarray) -> None:
+def _log_odds(chain: Chain, model_name: str, table: np.ndarray, code: str) -> None:
     odds = readout.log_odds(table, chain)
     best = np.unravel_index(int(np.nanargmax(odds)), odds.shape)
     show_figure(
@@ -107,7 +107,7 @@ def _log_odds(chain: Chain, model_name: str, table: np.ndarray) -> None:
         table=lambda: pd.DataFrame(odds, columns=list(AMINO_ACIDS)).assign(
             position=range(1, len(chain) + 1), residue=list(chain.sequence)
         ),
-        code=words.scan_code(chain, model_name),
+        code=code,
     )
     st.caption(
         "0 is the true letter (dot). Above 0: the model would rather see another one. This is "
@@ -115,7 +115,7 @@ def _log_odds(chain: Chain, model_name: str, table: np.ndarray) -> None:
     )
 
 
-def _logo(chain: Chain, model_name: str, table: np.ndarray) -> None:
+def _logo(chain: Chain, model_name: str, table: np.ndarray, code: str) -> None:
     rows = [position - 1 for position in chain.cdr3_positions]
     labels = [f"{chain.sequence[row]}<br>{i}" for i, row in enumerate(rows, 1)]
     part = table[rows]
@@ -126,13 +126,15 @@ def _logo(chain: Chain, model_name: str, table: np.ndarray) -> None:
         alt=f"Sequence logo of the guesses for {chain.cdr3_sequence}; first choices {best}. "
         f"Information per position: "
         f"{', '.join(f'{np.log2(20) - b:.1f}' for b in readout.entropy_bits(part))} bits.",
-        table=lambda: pd.DataFrame(part, columns=list(AMINO_ACIDS)),
-        code=words.scan_code(chain, model_name),
+        table=lambda: pd.DataFrame(part, columns=list(AMINO_ACIDS)).assign(
+            position=list(chain.cdr3_positions), residue=list(chain.cdr3_sequence)
+        ),
+        code=code,
     )
     st.caption("Each stack is as tall as the model is sure (log2 20 − entropy).")
 
 
-def _origin(chain: Chain, model_name: str, table: np.ndarray) -> None:
+def _origin(chain: Chain, model_name: str, table: np.ndarray, code: str) -> None:
     truth = readout.p_true(table, chain)
     groups = []
     for origin in _ORIGINS:
@@ -150,7 +152,7 @@ def _origin(chain: Chain, model_name: str, table: np.ndarray) -> None:
         alt="p(true) inside the CDR3 by what can have written the letter: "
         + "; ".join(f"{s.origin}, {s.count} residues, mean {s.mean_p_true:.3f}" for s in inside),
         table=told,
-        code=words.scan_code(chain, model_name),
+        code=code,
     )
     st.dataframe(told.round(3), hide_index=True, alt="Counts and means of the groups above.")
     st.caption(
@@ -159,7 +161,7 @@ def _origin(chain: Chain, model_name: str, table: np.ndarray) -> None:
     )
 
 
-def _chance(chain: Chain, model_name: str, table: np.ndarray) -> None:
+def _chance(chain: Chain, model_name: str, table: np.ndarray, code: str) -> None:
     rows = [position - 1 for position in chain.cdr3_positions]
     labels = [f"{chain.sequence[row]}<br>{i}" for i, row in enumerate(rows, 1)]
     series = [(words.MODEL_LABELS[model_name], readout.p_true(table, chain)[rows])]
@@ -175,7 +177,7 @@ def _chance(chain: Chain, model_name: str, table: np.ndarray) -> None:
             f"{name}: {', '.join(f'{value:.2f}' for value in values)}." for name, values in series
         ),
         table=lambda: pd.DataFrame({"residue": list(chain.cdr3_sequence), **dict(series)}),
-        code=words.scan_code(chain, model_name),
+        code=code,
     )
     st.caption(
         f"Yardstick: the exact probability of each letter given all others under V(D)J "
@@ -185,7 +187,7 @@ def _chance(chain: Chain, model_name: str, table: np.ndarray) -> None:
     )
 
 
-PICTURES: dict[str, Callable[[Chain, str, np.ndarray], None]] = {
+PICTURES: dict[str, Callable[[Chain, str, np.ndarray, str], None]] = {
     "p(true)": _track,
     "Entropy": _entropy,
     "Log-odds": _log_odds,

@@ -46,10 +46,12 @@ def _results(chain: Chain, model_name: str, table: np.ndarray) -> None:
             "Temperature", 0.2, 3.0, 1.0, 0.1, key="e_temp", bind="query-params",
             help="Divides the logits: below 1 sharper, above 1 flatter. The model is not called.",
         )  # fmt: skip
-    warmed = readout.at_temperature(table, float(np.clip(temperature, 0.2, 3.0)))
+    temperature = float(np.clip(temperature, 0.2, 3.0))
+    warmed = readout.at_temperature(table, temperature)
+    code = words.scan_code(chain, model_name, temperature)
     _summary(chain, warmed)
-    PICTURES.get(view, PICTURES["p(true)"])(chain, model_name, warmed)
-    _take_away(chain, model_name, warmed, temperature)
+    PICTURES.get(view, PICTURES["p(true)"])(chain, model_name, warmed, code)
+    _take_away(chain, model_name, warmed, code)
 
 
 def _summary(chain: Chain, table: np.ndarray) -> None:
@@ -67,17 +69,13 @@ def _summary(chain: Chain, table: np.ndarray) -> None:
         )
 
 
-def _take_away(chain: Chain, model_name: str, table: np.ndarray, temperature: float) -> None:
+def _take_away(chain: Chain, model_name: str, table: np.ndarray, code: str) -> None:
     stem = f"{chain.cdr3_sequence or 'chain'}_{model_name}"
     with st.container(horizontal=True):
         for label, data, name in (
             ("Scan (CSV)", lambda: scan_csv(chain, table), f"{stem}.csv"),
             ("Chain (FASTA)", chain.fasta, f"{stem}.fasta"),
-            (
-                "Script (Python)",
-                lambda: words.scan_code(chain, model_name, temperature),
-                f"{stem}.py",
-            ),
+            ("Script (Python)", code, f"{stem}.py"),
         ):
             st.download_button(
                 label, data=data, file_name=name, key=f"e_dl_{label}", on_click="ignore",

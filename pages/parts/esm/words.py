@@ -10,6 +10,7 @@ Pair = tuple[str, Chain]
 MODEL_LABELS = {card.name: card.label for card in MODELS}
 # Streamlit cuts what is longer; a link of this length still opens in every browser.
 MOST_PASTED = 5000
+RUN_IT = "# Run this in the project's folder, or with PYTHONPATH=/where/the/project/is\n"
 # Published with the source of this app's default chain, for ESM-2 35M; never computed here.
 PUBLISHED_MODEL = "ESM-2 35M"
 PUBLISHED = {
@@ -66,7 +67,7 @@ def guess_code(chain: Chain, model_name: str, position: int) -> str:
     """A script that prints the numbers of one guess."""
     in_numpy = model_name == TRB_MINI.name
     where, model = ("in_numpy", "trb_mini()") if in_numpy else ("weights", f"load({model_name!r})")
-    return f"""from core.protein.chain import Chain
+    return f"""{RUN_IT}from core.protein.chain import Chain
 from core.protein.guess import guess
 from core.protein.{where} import {model.partition("(")[0]}
 
@@ -80,7 +81,7 @@ for letter, probability in answer.top(20):
 
 def scan_code(chain: Chain, model_name: str, temperature: float = 1.0) -> str:
     """A script that prints the table of a whole scan."""
-    return f"""from core.alphabet import AMINO_ACIDS
+    return f"""{RUN_IT}from core.alphabet import AMINO_ACIDS
 from core.protein.chain import Chain
 from core.protein.readout import at_temperature, entropy_bits, p_true, pseudo_perplexity
 from core.protein.scan import scan
@@ -104,7 +105,7 @@ def compare_code(first: Pair, second: Pair) -> str:
         parts.append(chain_code(chain))
         parts.append(f"{name} = p_true(scan(load({model_name!r}), chain), chain)")
     body = "\n".join(parts)
-    return f"""from core.protein.chain import Chain
+    return f"""{RUN_IT}from core.protein.chain import Chain
 from core.protein.readout import p_true
 from core.protein.scan import scan
 from core.protein.weights import load
@@ -117,7 +118,7 @@ for position, (p, q) in enumerate(zip(first, second), 1):
 
 def lab_code(model_name: str, column: str, only_cdr3: bool) -> str:
     """A script that repeats the lab's cross-validation on a file of receptors."""
-    return f"""from pathlib import Path
+    return f"""{RUN_IT}from pathlib import Path
 
 import numpy as np
 
