@@ -1,30 +1,27 @@
-"""A packed batch through the model's layers as the CPU does it fastest."""
+"""A packed batch through the model as the CPU does it fastest: one function, one way back."""
 
-from typing import TypeVar
+from typing import Any
 
 import torch
-from jaxtyping import Bool
+from jaxtyping import Bool, Float
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
-from core.training.packing import PackedForward
+from core.training.by_hand import DrawMask, Gradients, Linear, Rows
+from core.training.packing import PackedBatch, PackedForward, may_look
 from core.training.random_bits import Mask, RandomBits
-from core.training.sublayers import AttentionSublayer, FeedForwardSublayer
-from core.transformer.attention import MultiHeadAttention
-from core.transformer.feed_forward import PositionwiseFeedForward
+from core.training.sublayers import Around, Attention, Embedding, FeedForward
 from core.transformer.layers import DecoderLayer, EncoderLayer
 from core.transformer.model import Transformer
-from core.transformer.normalisation import AddNorm
-from core.transformer.stacks import Decoder, Encoder
-
-Layer = TypeVar("Layer", EncoderLayer, DecoderLayer)
 
 _BLOCKED = -1e9  # added to a score; swallows any
 
 
 class CpuForward(PackedForward):
-    """`PackedForward` with each sublayer as one function and dropout from `bits`.
+    """`PackedForward` by hand, with dropout from `bits`.
 
-    The model's own code is the definition; a test holds outputs and gradients against it.
+    The model's own code is the definition; a test holds outputs and gradients against it. Go
+    back before going forward again: both write to memory that the next step uses again.
     Raises ValueError for a pre-LN model: the sublayers are the paper's, with the norm behind.
     """
 
@@ -32,70 +29,108 @@ class CpuForward(PackedForward):
         if model.shape.pre_norm:
             raise ValueError("This model has its norms before its sublayers; use PackedForward.")
         super().__init__(model)
-        self.bits = bits
+        self._bits = bits
+        self._made_for: tuple[torch.Size, torch.Size] | None = None
+        self._weights = list(model.parameters())
 
-    def encode(self, x: Tensor, within: Bool[Tensor, "pairs n n"]) -> Tensor:
-        """The encoder's layers."""
-        bias = _bias(within, x)
-        for layer in _layers(self.model.encoder, EncoderLayer):
-            x = self._attend(layer.self_attention, layer.around_attention, x, None, bias)
-            x = self._think(layer.feed_forward, layer.around_feed_forward, x)
-        return x
+    def forward(self, batch: PackedBatch) -> Float[Tensor, "pairs n_tgt vocabulary"]:
+        """As `model(src, tgt)` would give for every string by itself."""
+        shapes = batch.src.shape, batch.tgt.shape
+        if self._made_for != shapes:
+            self._pass, self._made_for = Pass(self.model, *shapes), shapes
+        return _ByHand.apply(self._pass, batch, self._draw, *self._weights)
 
-    def decode(
-        self,
-        x: Tensor,
-        memory: Tensor,
-        within: Bool[Tensor, "pairs n n"],
-        across: Bool[Tensor, "pairs n n_memory"],
-    ) -> Tensor:
-        """The decoder's layers."""
-        bias, bias_across = _bias(within, x), _bias(across, x)
-        for layer in _layers(self.model.decoder, DecoderLayer):
-            x = self._attend(layer.self_attention, layer.around_self, x, None, bias)
-            if layer.use_cross_attention:
-                x = self._attend(layer.cross_attention, layer.around_cross, x, memory, bias_across)
-            x = self._think(layer.feed_forward, layer.around_feed_forward, x)
-        return x
-
-    def drop(self, x: Tensor) -> Tensor:
-        """Dropout on the embeddings."""
-        mask = self._mask(x.shape)
-        return x if mask is None else mask.of(x) * mask.scale
-
-    def _attend(
-        self,
-        attention: MultiHeadAttention,
-        around: AddNorm,
-        x: Tensor,
-        memory: Tensor | None,
-        bias: Tensor,
-    ) -> Tensor:
-        heads = attention.num_heads
-        inner = self._mask((len(x), heads, *bias.shape[2:]))
-        qkv, out, norm = attention.project_qkv, attention.project_out, around.norm
-        return AttentionSublayer.apply(
-            x, memory, qkv.weight, qkv.bias, out.weight, out.bias, norm.gamma, norm.beta,
-            heads, bias, inner, self._mask(x.shape),
-        )  # fmt: skip
-
-    def _think(self, network: PositionwiseFeedForward, around: AddNorm, x: Tensor) -> Tensor:
-        widen, narrow, norm = network.widen, network.narrow, around.norm
-        inner = self._mask((*x.shape[:2], len(widen.weight)))
-        return FeedForwardSublayer.apply(
-            x, widen.weight, widen.bias, narrow.weight, narrow.bias, norm.gamma, norm.beta,
-            inner, self._mask(x.shape),
-        )  # fmt: skip
-
-    def _mask(self, shape: tuple[int, ...]) -> Mask | None:
+    def _draw(self, shape: torch.Size) -> Mask | None:
         p = self.model.shape.dropout
-        return self.bits.mask(shape, p) if p > 0 and self.training else None
+        return self._bits.mask(shape, p) if p > 0 and self.training else None
 
 
-def _layers(stack: Encoder | Decoder, kind: type[Layer]) -> list[Layer]:
-    return [layer for layer in stack.layers if isinstance(layer, kind)]
+class _ByHand(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any, whole: "Pass", batch: PackedBatch, draw: DrawMask, *weights: Tensor
+    ) -> Tensor:
+        ctx.whole, ctx.weights = whole, weights
+        return whole.forward(batch, draw).view(*batch.tgt.shape, -1)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        ctx.whole.backward(gradient.flatten(0, 1))
+        return None, None, None, *map(ctx.whole.gradients.found, ctx.weights)
 
 
-def _bias(may_attend: Bool[Tensor, "pairs n_query n_key"], x: Tensor) -> Tensor:
-    blocked = torch.zeros(may_attend.shape, dtype=x.dtype).masked_fill_(~may_attend, _BLOCKED)
-    return blocked.unsqueeze(1)
+class Pass:
+    """Every part of the model for batches of one shape, and where its gradients go."""
+
+    def __init__(self, model: Transformer, src: torch.Size, tgt: torch.Size):
+        weight, heads = model.generator.weight.detach(), model.shape.num_heads
+        memory, rows = (Rows(size[0], size[1], heads, weight) for size in (src, tgt))
+        self.gradients = of = Gradients()
+        self._causal, self._crosses = model.shape.causal, model.shape.use_cross_attention
+        # Without cross-attention nothing learns from the source.
+        of_source = of if self._crosses else Gradients()
+        table = None if model.positions is None else model.positions.table
+        self._embed_src = Embedding(model.src_embedding, table, of_source)
+        self._embed_tgt = Embedding(model.tgt_embedding, table, of)
+        self._encoder = _encoder(model, of_source, memory)
+        self._decoder = _decoder(model, of, rows, memory)
+        self._generator = Linear(model.generator, of)
+        self._of_memory, self._of_last = (r.new(weight.shape[1]) for r in (memory, rows))
+
+    def forward(self, batch: PackedBatch, draw: DrawMask) -> Float[Tensor, "BL vocabulary"]:
+        """Logits of every target token."""
+        within_src, within_tgt, across = map(self._bias, may_look(batch, causal=self._causal))
+        x = self._embed_src.forward(batch.src, batch.src_places, draw)
+        around = Around(draw, within_src, memory=x, across=within_src)  # no part looks across
+        for part in self._encoder:
+            x = part.forward(x, around)
+        y = self._embed_tgt.forward(batch.tgt, batch.tgt_places, draw)
+        around = Around(draw, within_tgt, x, across)
+        for part in self._decoder:
+            y = part.forward(y, around)
+        self._last = y
+        logits = y.new_empty(len(y), self._generator.width)
+        self._generator.forward(y, logits)
+        return logits
+
+    def backward(self, gradient: Float[Tensor, "BL vocabulary"]) -> None:
+        """Put every gradient in its place."""
+        of_x, of_y = self._of_memory.zero_(), self._of_last
+        self._generator.learn(gradient, self._last)
+        self._generator.back(gradient, of_y)
+        for part in reversed(self._decoder):
+            of_y = part.backward(of_y, self._of_memory)
+        self._embed_tgt.backward(of_y)
+        if self._crosses:
+            for part in reversed(self._encoder):
+                of_x = part.backward(of_x)
+            self._embed_src.backward(of_x)
+
+    def _bias(self, may_attend: Bool[Tensor, "B n_query n_key"]) -> Tensor:
+        blocked = self._of_memory.new_zeros(may_attend.shape)
+        return blocked.masked_fill_(~may_attend, _BLOCKED).unsqueeze(1)
+
+
+def _encoder(model: Transformer, of: Gradients, rows: Rows) -> list[Attention | FeedForward]:
+    parts: list[Attention | FeedForward] = []
+    for layer in model.encoder.layers:
+        assert isinstance(layer, EncoderLayer)
+        parts += [
+            Attention(layer.self_attention, layer.around_attention, of, rows),
+            FeedForward(layer.feed_forward, layer.around_feed_forward, of, rows),
+        ]
+    return parts
+
+
+def _decoder(
+    model: Transformer, of: Gradients, rows: Rows, memory: Rows
+) -> list[Attention | FeedForward]:
+    parts: list[Attention | FeedForward] = []
+    for layer in model.decoder.layers:
+        assert isinstance(layer, DecoderLayer)
+        parts.append(Attention(layer.self_attention, layer.around_self, of, rows))
+        if layer.use_cross_attention:
+            parts.append(Attention(layer.cross_attention, layer.around_cross, of, rows, memory))
+        parts.append(FeedForward(layer.feed_forward, layer.around_feed_forward, of, rows))
+    return parts

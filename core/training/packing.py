@@ -85,39 +85,23 @@ class PackedForward(nn.Module):
     def forward(self, batch: PackedBatch) -> Float[Tensor, "pairs n_tgt vocabulary"]:
         """As `model(src, tgt)` would give for every string by itself."""
         model = self.model
-        within_src = _same(batch.src_is_second, batch.src_is_second)
-        within_tgt = _same(batch.tgt_is_second, batch.tgt_is_second)
-        across = _same(batch.tgt_is_second, batch.src_is_second)
-        memory = self.encode(
-            self._embed(model.src_embedding, batch.src, batch.src_places), within_src
-        )
-        if model.shape.causal:
-            within_tgt = within_tgt.tril()
-        x = self._embed(model.tgt_embedding, batch.tgt, batch.tgt_places)
-        return model.generator(self.decode(x, memory, within_tgt, across))
-
-    def encode(self, x: Tensor, within: Bool[Tensor, "pairs n n"]) -> Tensor:
-        """The encoder's layers."""
-        return self.model.encoder(x, within)
-
-    def decode(
-        self,
-        x: Tensor,
-        memory: Tensor,
-        within: Bool[Tensor, "pairs n n"],
-        across: Bool[Tensor, "pairs n n_memory"],
-    ) -> Tensor:
-        """The decoder's layers."""
-        return self.model.decoder(x, memory, within, across)
-
-    def drop(self, x: Tensor) -> Tensor:
-        """Dropout on the embeddings."""
-        return self.model.dropout(x)
+        within_src, within_tgt, across = may_look(batch, causal=model.shape.causal)
+        x = self._embed(model.src_embedding, batch.src, batch.src_places)
+        memory = model.encoder(x, within_src)
+        y = self._embed(model.tgt_embedding, batch.tgt, batch.tgt_places)
+        return model.generator(model.decoder(y, memory, within_tgt, across))
 
     def _embed(self, embedding: nn.Embedding, ids: Tensor, places: Tensor) -> Tensor:
         x = embedding(ids) * math.sqrt(self.model.shape.d_model)
         positions = self.model.positions
-        return self.drop(x if positions is None else x + positions.table[places])
+        return self.model.dropout(x if positions is None else x + positions.table[places])
+
+
+def may_look(batch: PackedBatch, *, causal: bool) -> tuple[Bool[Tensor, "pairs _ _"], ...]:
+    """Who may look at whom: within the source, within the target, from the target across."""
+    src, tgt = batch.src_is_second, batch.tgt_is_second
+    within_tgt = _same(tgt, tgt)
+    return _same(src, src), within_tgt.tril() if causal else within_tgt, _same(tgt, src)
 
 
 def _same(

@@ -1,186 +1,172 @@
-"""The two sublayers of a post-LN Transformer, each with its add & norm as one function.
+"""The two sublayers of a post-LN Transformer and the embedding in front of them, on the CPU.
 
-The same numbers as `core.transformer` gives, with the way back written by hand: on the CPU a
-small model spends a third of a step on calls, so this makes a third as many, works in place,
-and keeps only what the way back needs. Tests hold both against the model's own code.
-
-Masks are None where nothing is dropped; they and `bias` have no gradient. Masks only make zeros:
-their scales are in the factor of the branch's last matrix.
+The same numbers as `core.transformer` gives, forward and back; tests hold both against the
+model's own code. A way back is right once after its way forward.
 """
 
-from typing import Any
+import math
+from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float
-from torch import Tensor
-from torch.autograd.function import once_differentiable
+from jaxtyping import Float, Int
+from torch import Tensor, nn
 
-from core.training.branch import add_norm, dropped, norm_backward, project, scale, times
-from core.training.random_bits import Mask
+from core.training.by_hand import BranchEnd, DrawMask, Gradients, Heads, Linear, Rows, scale
+from core.transformer.attention import MultiHeadAttention
+from core.transformer.feed_forward import PositionwiseFeedForward
+from core.transformer.normalisation import AddNorm
 
-_RELU_BACKWARD = torch.ops.aten.threshold_backward.grad_input
-
-
-def _to_heads(x: Tensor, batch: int, parts: int, heads: int) -> Float[Tensor, "parts Bh L d_k"]:
-    split = x.view(batch, -1, parts, heads, x.shape[1] // (parts * heads))
-    return split.permute(2, 0, 3, 1, 4).reshape(parts, batch * heads, -1, split.shape[-1])
+_ZERO_BEHIND = torch.ops.aten.threshold_backward.grad_input
+_SOFTMAX_BACKWARD = torch.ops.aten._softmax_backward_data.out
+_EMBEDDING_BACKWARD = torch.ops.aten.embedding_dense_backward.default
 
 
-def _from_heads(x: Float[Tensor, "parts Bh L d_k"], batch: int) -> Float[Tensor, "BL d"]:
-    parts, _, length, d_k = x.shape
-    split = x.view(parts, batch, -1, length, d_k).permute(1, 3, 0, 2, 4)
-    return split.reshape(batch * length, -1)
+@dataclass(frozen=True)
+class Around:
+    """What a sublayer meets: masks to draw, who may attend within, and the memory, if any."""
+
+    draw: DrawMask
+    within: Float[Tensor, "B 1 n_query n_query"]
+    memory: Float[Tensor, "BL_memory d"]
+    across: Float[Tensor, "B 1 n_query n_memory"]
 
 
-class FeedForwardSublayer(torch.autograd.Function):
+class Embedding:
+    """dropout(letters * sqrt(d_model) + positions), the scale of the mask in both factors."""
+
+    def __init__(self, letters: nn.Embedding, table: Tensor | None, gradients: Gradients):
+        self._letters, self._table = letters.weight.detach(), table
+        self._of_letters = gradients.of(letters.weight)
+        self._factor = math.sqrt(letters.embedding_dim)
+
+    def forward(
+        self, ids: Int[Tensor, "B L"], places: Int[Tensor, "B L"], draw: DrawMask
+    ) -> Float[Tensor, "BL d"]:
+        """The vectors that enter the first layer."""
+        self._ids = ids.flatten()
+        x = self._letters.index_select(0, self._ids)
+        self._mask = mask = draw(x.shape)
+        x.mul_(self._factor * scale(mask))
+        if self._table is not None:
+            x.add_(self._table.index_select(0, places.flatten()), alpha=scale(mask))
+        return x if mask is None else mask.apply(x, x)
+
+    def backward(self, gradient: Float[Tensor, "BL d"]) -> None:
+        """Write the gradient of the letters to its place."""
+        kept = gradient if self._mask is None else self._mask.apply(gradient, gradient)
+        count = len(self._letters)
+        found = _EMBEDDING_BACKWARD(kept, self._ids, count, -1, False)
+        torch.mul(found, self._factor * scale(self._mask), out=self._of_letters)
+
+
+class FeedForward:
     """LayerNorm(x + dropout(W2 dropout(relu(W1 x + b1)) + b2))."""
 
-    @staticmethod
-    def forward(
-        ctx: Any,
-        x: Float[Tensor, "B L d_model"],
-        w1: Tensor,
-        b1: Tensor,
-        w2: Tensor,
-        b2: Tensor,
-        gamma: Tensor,
-        beta: Tensor,
-        inner: Mask | None,
-        outer: Mask | None,
-    ) -> Float[Tensor, "B L d_model"]:
-        """The new stream."""
-        flat = x.flatten(0, 1)
-        hidden = dropped(torch.addmm(b1, flat, w1.t()).clamp_min_(0), inner)
-        branch = project(b2, hidden, w2, inner, outer)
-        y, *norm = add_norm(branch, flat, gamma, beta, outer)
-        ctx.save_for_backward(flat, hidden, *norm, w1, w2, gamma, beta)
-        ctx.inner, ctx.outer = inner, outer
-        return y.view_as(x)
+    def __init__(
+        self, network: PositionwiseFeedForward, around: AddNorm, gradients: Gradients, rows: Rows
+    ):
+        self._widen = Linear(network.widen, gradients)
+        self._end = BranchEnd(network.narrow, around, gradients, rows)
+        d_ff = network.widen.out_features
+        self._hidden, self._back = rows.new(d_ff), rows.passing("back", d_ff)
 
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        """Gradients of the stream, both layers, gamma and beta."""
-        flat, hidden, summed, mean, rstd, w1, w2, gamma, beta = ctx.saved_tensors
-        of_sum, of_gamma, of_beta = norm_backward(gradient, summed, mean, rstd, gamma, beta)
-        branch = of_sum if ctx.outer is None else ctx.outer.of(of_sum)
-        factor, factor_b = scale(ctx.inner, ctx.outer), scale(ctx.outer)
-        back = times(branch, w2, factor)
+    def forward(self, x: Float[Tensor, "BL d"], around: Around) -> Float[Tensor, "BL d"]:
+        """The new stream."""
+        self._x, hidden = x, self._hidden
+        self._widen.forward(x, hidden)
+        hidden.clamp_min_(0)
+        inner = around.draw(hidden.shape)
+        if inner is not None:
+            inner.apply(hidden, hidden)
+        return self._end.forward(hidden, x, inner, around.draw)
+
+    def backward(
+        self, gradient: Float[Tensor, "BL d"], of_memory: Tensor | None = None
+    ) -> Float[Tensor, "BL d"]:
+        """Gradient of the stream; there is no memory in it."""
+        of_x = self._end.backward(gradient, self._hidden, self._back)
         # Zero where the way there was zero: behind the ReLU or dropped.
-        _RELU_BACKWARD(back, hidden, 0, grad_input=back)
-        return (
-            torch.addmm(of_sum, back, w1).view_as(gradient),
-            back.t().mm(flat),
-            back.sum(0),
-            times(branch.t(), hidden, factor),
-            branch.sum(0).mul_(factor_b),
-            of_gamma,
-            of_beta,
-            None,
-            None,
-        )
+        _ZERO_BEHIND(self._back, self._hidden, 0, grad_input=self._back)
+        self._widen.learn(self._back, self._x)
+        self._widen.add_back(self._back, of_x)
+        return of_x
 
 
-class AttentionSublayer(torch.autograd.Function):
-    """LayerNorm(x + dropout(attention)), from `x` to itself or to `memory` if there is one.
+class Attention:
+    """LayerNorm(x + dropout(attention)), from `rows` to themselves or to `memory` if given."""
 
-    `w` and `b` are the fused projection (queries, keys, values), `wo` and `bo` the joining one.
-    """
+    def __init__(
+        self,
+        attention: MultiHeadAttention,
+        around: AddNorm,
+        gradients: Gradients,
+        rows: Rows,
+        memory: Rows | None = None,
+    ):
+        d, qkv = attention.project_out.in_features, attention.project_qkv
+        pieces = [(rows, 3)] if memory is None else [(rows, 1), (memory, 2)]
+        bounds = [slice(0, 3 * d)] if memory is None else [slice(0, d), slice(d, 3 * d)]
+        self._project = [Linear(qkv, gradients, piece) for piece in bounds]
+        self._heads = [
+            Heads(r, parts, r.passing("flat", parts * d), r.new(parts * d)) for r, parts in pieces
+        ]
+        self._of_heads = [
+            Heads(r, parts, r.passing("flat", parts * d), r.passing("by head", parts * d))
+            for r, parts in pieces
+        ]
+        self._blended = Heads(rows, 1, rows.new(d), rows.passing("blended", d))
+        self._of_blended = Heads(rows, 1, rows.passing("of blended", d), rows.passing("blended", d))
+        self._end = BranchEnd(attention.project_out, around, gradients, rows)
+        self._scale = (d // attention.num_heads) ** -0.5
+        size = rows.batch, rows.heads, rows.length, (memory or rows).length
+        self._weights, self._dropped = (rows.like.new_empty(size).flatten(0, 1) for _ in range(2))
+        self._by_row = rows.passing("scores", size[1] * size[3]).view(size)
+        self._of_scores = self._by_row.flatten(0, 1)
 
-    @staticmethod
-    def forward(
-        ctx: Any,
-        x: Float[Tensor, "B n_query d_model"],
-        memory: Float[Tensor, "B n_key d_model"] | None,
-        w: Tensor,
-        b: Tensor,
-        wo: Tensor,
-        bo: Tensor,
-        gamma: Tensor,
-        beta: Tensor,
-        heads: int,
-        bias: Float[Tensor, "B 1 n_query n_key"],
-        inner: Mask | None,
-        outer: Mask | None,
-    ) -> Float[Tensor, "B n_query d_model"]:
+    def forward(self, x: Float[Tensor, "BL d"], around: Around) -> Float[Tensor, "BL d"]:
         """The new stream."""
-        (q, k, v), sources, ctx.rows = _project(x, memory, w, b, heads)
-        ctx.batch, ctx.scale = len(x), q.shape[2] ** -0.5
-        weights, used = _weigh(q, k, bias, ctx.scale, inner)
-        blended = _from_heads(used.bmm(v)[None], len(x))
-        branch = project(bo, blended, wo, inner, outer)
-        y, *norm = add_norm(branch, sources[0], gamma, beta, outer)
-        ctx.save_for_backward(q, k, v, weights, used, blended, *norm, w, wo, gamma, beta, *sources)
-        ctx.inner, ctx.outer = inner, outer
-        return y.view_as(x)
+        crosses = len(self._project) > 1
+        bias = around.across if crosses else around.within
+        self._sources = [x, around.memory] if crosses else [x]
+        for linear, heads, source in zip(self._project, self._heads, self._sources, strict=True):
+            linear.forward(source, heads.flat)
+            heads.divide()
+        q, k, v = (part for heads in self._heads for part in heads.parts)
+        torch.bmm(q, k.mT, out=self._of_scores)
+        torch.add(bias, self._by_row, alpha=self._scale, out=self._by_row)
+        torch.softmax(self._of_scores, -1, out=self._weights)
+        inner = around.draw(self._weights.shape)
+        self._used = self._weights if inner is None else inner.apply(self._weights, self._dropped)
+        torch.bmm(self._used, v, out=self._blended.parts[0])
+        self._blended.unite()
+        return self._end.forward(self._blended.flat, x, inner, around.draw)
 
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        """Gradients of the stream, the memory, both projections, gamma and beta."""
-        q, k, v, weights, used, blended, summed, mean, rstd, w, wo, gamma, beta, *sources = (
-            ctx.saved_tensors
-        )
-        batch = ctx.batch
-        of_sum, of_gamma, of_beta = norm_backward(gradient, summed, mean, rstd, gamma, beta)
-        branch = of_sum if ctx.outer is None else ctx.outer.of(of_sum)
-        factor, factor_b = scale(ctx.inner, ctx.outer), scale(ctx.outer)
-        of_blended = _to_heads(times(branch, wo, factor), batch, 1, len(q) // batch)[0]
-        of_scores = _scores_backward(of_blended, v, weights, ctx.inner, ctx.scale)
-        of_parts = _heads_backward(
-            of_blended, of_scores, q, k, used, [n // w.shape[1] for n in ctx.rows]
-        )
-        back = [_from_heads(part, batch) for part in of_parts]
-        of_w = torch.cat([one.t().mm(source) for one, source in zip(back, sources, strict=True)])
-        of_b = torch.cat([one.sum(0) for one in back])
-        parts = w.split(ctx.rows)
-        of_x = torch.addmm(of_sum, back[0], parts[0]).view_as(gradient)
-        of_memory = back[1].mm(parts[1]).view(batch, -1, w.shape[1]) if len(back) > 1 else None
-        of_wo, of_bo = times(branch.t(), blended, factor), branch.sum(0).mul_(factor_b)
-        return of_x, of_memory, of_w, of_b, of_wo, of_bo, of_gamma, of_beta, *[None] * 4
+    def backward(
+        self, gradient: Float[Tensor, "BL d"], of_memory: Float[Tensor, "BL_memory d"] | None = None
+    ) -> Float[Tensor, "BL d"]:
+        """Gradient of the stream; adds that of the memory to `of_memory`."""
+        of_x = self._end.backward(gradient, self._blended.flat, self._of_blended.flat)
+        self._of_blended.divide()
+        self._heads_backward(self._of_blended.parts[0])
+        totals = [of_x, of_memory]
+        for linear, heads, source, total in zip(
+            self._project, self._of_heads, self._sources, totals, strict=False
+        ):
+            heads.unite()
+            linear.learn(heads.flat, source)
+            if total is not None:
+                linear.add_back(heads.flat, total)
+        return of_x
 
-
-def _project(
-    x: Tensor, memory: Tensor | None, w: Tensor, b: Tensor, heads: int
-) -> tuple[tuple[Tensor, ...], list[Tensor], list[int]]:
-    """Queries, keys and values; what they were made from, and the rows of `w` for each of those."""
-    batch, d = len(x), x.shape[2]
-    sources = [x.flatten(0, 1)] if memory is None else [x.flatten(0, 1), memory.flatten(0, 1)]
-    rows = [3 * d] if memory is None else [d, 2 * d]
-    projected = map(torch.addmm, b.split(rows), sources, [part.t() for part in w.split(rows)])
-    qkv = tuple(
-        one
-        for part, n in zip(projected, rows, strict=True)
-        for one in _to_heads(part, batch, n // d, heads)
-    )
-    return qkv, sources, rows
-
-
-def _weigh(
-    q: Tensor, k: Tensor, bias: Tensor, scale: float, inner: Mask | None
-) -> tuple[Tensor, Float[Tensor, "Bh n_query n_key"]]:
-    """Attention weights, and what is left of them after dropout."""
-    scores = torch.baddbmm(q.new_zeros(()), q, k.mT, beta=0, alpha=scale)
-    scores.view(len(bias), -1, *scores.shape[1:]).add_(bias)
-    weights = scores.softmax(-1)
-    return weights, weights if inner is None else inner.of(weights)
-
-
-def _scores_backward(
-    of_blended: Tensor, v: Tensor, weights: Tensor, inner: Mask | None, scale: float
-) -> Float[Tensor, "Bh n_query n_key"]:
-    """Gradient of the products of queries and keys."""
-    of_weights = dropped(of_blended.bmm(v.mT), inner)
-    return torch._softmax_backward_data(of_weights, weights, -1, weights.dtype).mul_(scale)
-
-
-def _heads_backward(
-    of_blended: Tensor, of_scores: Tensor, q: Tensor, k: Tensor, used: Tensor, counts: list[int]
-) -> list[Float[Tensor, "parts Bh L d_k"]]:
-    """Gradients of queries, keys and values, as many together as came from one source."""
-    together = [q.new_empty(n, *one.shape) for n, one in zip(counts, (q, k), strict=False)]
-    of_q, of_k, of_v = (one for part in together for one in part)
-    torch.bmm(of_scores, k, out=of_q)
-    torch.bmm(of_scores.mT, q, out=of_k)
-    torch.bmm(used.mT, of_blended, out=of_v)
-    return together
+    def _heads_backward(self, of_blended: Float[Tensor, "Bh n_query d_k"]) -> None:
+        q, k, v = (part for heads in self._heads for part in heads.parts)
+        of_q, of_k, of_v = (part for heads in self._of_heads for part in heads.parts)
+        of_scores, used, weights = self._of_scores, self._used, self._weights
+        torch.bmm(used.mT, of_blended, out=of_v)
+        torch.bmm(of_blended, v.mT, out=of_scores)
+        if used is not weights:
+            _ZERO_BEHIND(of_scores, used, 0, grad_input=of_scores)
+        _SOFTMAX_BACKWARD(of_scores, weights, -1, weights.dtype, grad_input=of_scores)
+        of_scores.mul_(self._scale)
+        torch.bmm(of_scores, k, out=of_q)
+        torch.bmm(of_scores.mT, q, out=of_k)

@@ -37,7 +37,7 @@ class MasksFrom(TorchFunctionMode):
 
     def dropped(self, x, p):
         mask = self.bits.mask(x.shape, p)
-        return x * (mask.bits >= mask.dropped) * mask.scale
+        return x * (mask.numbers > mask.limit) * mask.scale
 
 
 def outputs_and_gradients(forward, batch):
