@@ -15,15 +15,14 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 from http.client import HTTPException, HTTPResponse
-from itertools import count
 from pathlib import Path
 
 from core.protein.cards import ModelCard, WeightsError
 from core.protein.checkpoint import check_file
+from core.protein.part_file import part_file
 
 PUBLISHED = "https://dl.fbaipublicfiles.com/fair-esm/models/"
 _PIECE = 1 << 20
-_serial = count()
 
 
 @dataclass(frozen=True)
@@ -60,13 +59,13 @@ def download_steps(
             f"{destination.parent}, or unset it."
         )
     url = base_url + card.file
-    part = _part_file(destination)
+    part = part_file(destination)
     try:
         if part.is_file():
             yield from _after_a_killed_one(url, part, card, destination, timeout, attempts)
         else:
             yield from _fetch(url, part, destination, timeout, attempts)
-            check_file(part, card)
+            _check_arrived(part, card, url, destination)
         os.replace(part, destination)
         yield DownloadProgress(
             destination.stat().st_size, destination.stat().st_size, destination, finished=True
@@ -90,39 +89,23 @@ def _after_a_killed_one(
     except WeightsError:
         part.unlink()
         yield from _fetch(url, part, destination, timeout, attempts)
+        _check_arrived(part, card, url, destination)
+
+
+def _check_arrived(part: Path, card: ModelCard, url: str, destination: Path) -> None:
+    """Raise WeightsError about the address unless it sent this model; `part` is removed then."""
+    try:
         check_file(part, card)
-
-
-def _part_file(destination: Path) -> Path:
-    """A name of this process's own; the most that a killed process left is taken over there."""
-    try:
-        destination.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as problem:
+    except WeightsError as problem:
         raise WeightsError(
-            f"The folder {destination.parent} cannot be made ({problem.strerror}): choose another "
-            "with ONE_RECEPTOR_MODELS."
+            f"What {url} sent ({part.stat().st_size:,} bytes; about {card.size_bytes:,} expected) "
+            f"is not the whole file of {card.label}, or it is damaged. Nothing was kept. Try "
+            f"again later. {_by_hand(url, destination)}"
         ) from problem
-    mine = destination.parent / f"{destination.name}.{os.getpid()}-{next(_serial)}.part"
-    with suppress(FileNotFoundError):  # another process was here first
-        for old in sorted(_left_behind(destination), key=lambda path: path.stat().st_size):
-            old.replace(mine)
-    return mine
 
 
-def _left_behind(destination: Path) -> list[Path]:
-    parts = destination.parent.glob(f"{destination.name}.*.part")
-    owners = {part: part.name.split(".")[-2].partition("-")[0] for part in parts}
-    return [p for p, owner in owners.items() if owner.isdigit() and not _alive(int(owner))]
-
-
-def _alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
+def _by_hand(url: str, destination: Path) -> str:
+    return f"You can also fetch {url} yourself and put it in {destination.parent}."
 
 
 def _fetch(
@@ -184,7 +167,7 @@ def _write(reply: HTTPResponse, part: Path, done: int) -> Iterator[int]:
 
 
 def _explained(problem: OSError, url: str, destination: Path) -> WeightsError:
-    by_hand = f"You can also fetch {url} yourself and put it in {destination.parent}."
+    by_hand = _by_hand(url, destination)
     if isinstance(problem, urllib.error.HTTPError):
         return WeightsError(f"{url} answered {problem.code} {problem.reason}. {by_hand}")
     if problem.errno == errno.ENOSPC:

@@ -1,4 +1,4 @@
-"""The only cached resources: protein models, one copy on this server for all visitors.
+"""The only cached resources: protein models and their downloads, one for all visitors.
 
 The models write nothing on themselves while they run, so sharing is safe. TRB-mini guesses in
 NumPy and is here at once. Everything else needs PyTorch, which takes seconds to import: it is
@@ -13,6 +13,7 @@ import streamlit as st
 from pages.parts.background import Job
 
 if TYPE_CHECKING:
+    from core.protein.download import DownloadProgress
     from core.protein.in_numpy import NumpyModel
     from core.protein.model import LanguageModel
 
@@ -27,6 +28,12 @@ def mini_in_numpy() -> "NumpyModel":
     # Every visitor has a thread; several for one small product would wait for one another.
     threadpool_limits(1, user_api="blas")
     return trb_mini()
+
+
+@st.cache_resource(show_spinner=False)
+def downloads() -> "dict[str, Job[DownloadProgress]]":
+    """The last download of each model: whoever opens the page sees the one that runs."""
+    return {}
 
 
 @st.cache_resource(max_entries=2, show_spinner=False)

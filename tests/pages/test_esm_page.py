@@ -31,6 +31,7 @@ from pages.parts.esm.words import (
     scan_code,
 )
 from pages.parts.links import plain
+from pages.parts.loaded_models import downloads
 
 TORCH_FREE = """
 import sys
@@ -386,7 +387,7 @@ def download(monkeypatch, tmp_path):
 
 
 def download_job(app):
-    return app.session_state["_e_download_guess_esm2-35m"]
+    return downloads()["esm2-35m"]
 
 
 def test_a_download_shows_its_progress_and_can_be_cancelled(open_page, download):
@@ -395,6 +396,8 @@ def test_a_download_shows_its_progress_and_can_be_cancelled(open_page, download)
         time.sleep(0.01)
     app.run()
     assert "30 of 134 MB" in app.get("progress")[0].proto.text
+    other = open_page("esm", e_model="ESM-2 35M")
+    assert "30 of 134 MB" in other.get("progress")[0].proto.text
     app = click(app, "Cancel")
     assert download_job(app).wait(10)
     app.run()

@@ -320,8 +320,11 @@ def test_what_arrives_damaged_is_not_kept(server, tmp_path, damage):
         server.body = b"<html>log in to the hotel's network</html>"
     else:
         server.body = available_models()[0].path.read_bytes()
-    with pytest.raises(WeightsError):
+    with pytest.raises(
+        WeightsError, match=r"sent .* is not the whole file .* Nothing was kept"
+    ) as said:
         list(fetch(server, tmp_path))
+    assert ".part" not in str(said.value)  # it is gone
     assert os.listdir(tmp_path) == []
 
 

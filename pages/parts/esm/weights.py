@@ -9,13 +9,13 @@ from core.protein.cards import TRB_MINI, WeightsError, model_card
 from core.settings import read_settings
 from pages.parts.background import Job
 from pages.parts.links import plain
-from pages.parts.loaded_models import loading, mini_in_numpy, protein_model
+from pages.parts.loaded_models import downloads, loading, mini_in_numpy, protein_model
 
 if TYPE_CHECKING:
     from core.protein.guess import Guesser
     from core.protein.model import LanguageModel
 
-_MB, _ASKED = 1_000_000, "_e_asked"
+_MB, _ASKED, _OFFERED = 1_000_000, "_e_asked", "_e_offered"
 
 
 def guesser(name: str, *, key: str) -> "Guesser | None":
@@ -65,10 +65,13 @@ def model_or_offer(name: str, *, key: str) -> "LanguageModel | None":
         with st.spinner("Starting the model …"):
             found = _weights(name).found
         if found:
+            if st.session_state.pop(_OFFERED, None) == name:
+                st.rerun()  # what stands below has not heard of it yet
             return protein_model(name)
     except WeightsError as problem:
         st.error(plain(str(problem)), icon=":material/error:")
         return None
+    st.session_state[_OFFERED] = name
     _offer(name, key)
     return None
 
@@ -81,7 +84,7 @@ def _weights(name: str):
 
 
 def _offer(name: str, key: str) -> None:
-    weights, slot = _weights(name), f"_e_download_{key}_{name}"
+    weights = _weights(name)
     st.info(
         f"The weights of {weights.label} are not on this machine: about "
         f"{weights.size_bytes / _MB:,.0f} MB, {weights.card.parameters / 1e6:,.1f} million "
@@ -94,19 +97,25 @@ def _offer(name: str, key: str) -> None:
             f"{weights.card.file} in that folder, or choose TRB-mini, which is here."
         )
         return
-    job: Job | None = st.session_state.get(slot)
+    job, watched = downloads().get(name), f"_e_download_{name}"
     if job is not None and job.running:
-        st.fragment(_watch, run_every=0.5)(slot)
+        st.session_state[watched] = job
+        st.fragment(_watch, run_every=0.5)(job, key)
         return
+    _explain_end(st.session_state.get(watched))
+    label = f"Download {weights.label} ({weights.size_bytes / _MB:,.0f} MB)"
+    if st.button(label, key=f"e_get_{key}_{name}", icon=":material/download:"):
+        job = Job(lambda: _download(name, weights.destination))
+        downloads()[name] = st.session_state[watched] = job
+        st.rerun()
+    st.caption("Until then TRB-mini answers; choose it above.")
+
+
+def _explain_end(job: Job | None) -> None:
     if job is not None and job.error is not None:
         st.error(plain(str(job.error)), icon=":material/error:")
     elif job is not None and job.cancelled:
         st.caption("Cancelled; nothing was kept.")
-    label = f"Download {weights.label} ({weights.size_bytes / _MB:,.0f} MB)"
-    if st.button(label, key=f"e_get_{key}_{name}", icon=":material/download:"):
-        st.session_state[slot] = Job(lambda: _download(name, weights.destination))
-        st.rerun()
-    st.caption("Until then TRB-mini answers; choose it above.")
 
 
 def _download(name: str, destination):
@@ -115,8 +124,7 @@ def _download(name: str, destination):
     return download_steps(model_card(name), destination, offline=read_settings().offline)
 
 
-def _watch(slot: str) -> None:
-    job: Job = st.session_state[slot]
+def _watch(job: Job, key: str) -> None:
     if not job.running:
         st.rerun()
     step = job.latest
@@ -128,4 +136,4 @@ def _watch(slot: str) -> None:
         st.progress(min(step.done / step.total, 1.0), text=text)
     else:
         st.progress(0.0, text=f"{step.done / _MB:,.0f} MB so far")
-    st.button("Cancel", key=f"{slot}_cancel", icon=":material/stop:", on_click=job.cancel)
+    st.button("Cancel", key=f"e_stop_{key}", icon=":material/stop:", on_click=job.cancel)
