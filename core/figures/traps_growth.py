@@ -65,13 +65,15 @@ def cost(
         _on_the_right(_measured(lengths, megabytes, ORANGE)),
     ]
     along = _length_axis(lengths)
+    # Plotly writes powers larger than the numbers beside them.
+    plain = _log(1) | {"exponentformat": "none"}
     layout = base_layout(
         height=340,
         margin={"l": 44, "r": 8, "t": 80, "b": 64},
         xaxis=along | {"domain": [0, 0.45]},
         xaxis2=along | {"domain": [0.55, 1], "anchor": "y2"},
-        yaxis=_log(1),
-        yaxis2=_log(1) | {"anchor": "x2"},
+        yaxis=plain,
+        yaxis2=plain | {"anchor": "x2"},
         legend=_legend(1.12),
         annotations=[_title("Time (ms)", 0.225), _title("Memory (MB)", 0.775)],
     )
@@ -122,4 +124,5 @@ def _legend(y: float) -> dict[str, Any]:
 
 def _title(text: str, x: float) -> dict[str, Any]:
     place = {"xref": "paper", "yref": "paper", "x": x, "y": 1, "yanchor": "bottom"}
+    place |= {"xanchor": "center"}
     return {"text": text, "showarrow": False, "font": {"size": 15}, **place}

@@ -10,6 +10,8 @@ from jaxtyping import Float
 from core.figures.palette import BLUE, ORANGE, base_layout, draw
 from core.figures.toy_words import words, written
 
+_FIRST_RANKS = 5
+
 
 def two_rankings(
     names: Sequence[str],
@@ -23,7 +25,8 @@ def two_rankings(
     """Two rows of bars that grow away from the letters between them; a bar carries its rank.
 
     names: "C1", "A2", ... `received` is a share (0 to 1) and is drawn in per cent. The same
-    order above and below means that attention told what matters.
+    order above and below means that attention told what matters. Above 16 letters only the
+    first five ranks are written, so that they do not touch.
     """
     per_cent = received * 100
     above = _bars(names, per_cent, received_ranks, BLUE, "Attention received (%)")
@@ -104,7 +107,9 @@ def _ranks(bars: dict[str, Any], position: tuple[str, str]) -> dict[str, Any]:
     """The ranks at the bars' ends: `position` of those above zero, and below."""
     places = [position[int(height < 0)] for height in bars["y"]]
     axes = {name: bars[name] for name in ("xaxis", "yaxis") if name in bars}
-    return words(bars["x"], [*bars["y"]], bars["text"], places) | axes
+    few = len(written(len(places))) == len(places)
+    texts = [rank if few or float(rank) <= _FIRST_RANKS else "" for rank in bars["text"]]
+    return words(bars["x"], [*bars["y"]], texts, places) | axes
 
 
 def _limits(heights: Float[np.ndarray, " L"]) -> list[float]:

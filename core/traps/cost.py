@@ -1,11 +1,11 @@
 """What attention costs as the sequence grows: measured on this machine, quadratic drawn.
 
-In: the lengths to try. Out: one measurement per length as it is made. NumPy only; the
-arithmetic is the toy model's own `attend`.
+In: the lengths to try. Out: one measurement per length. NumPy only; the arithmetic is the toy
+model's own `attend`.
 """
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,11 +15,13 @@ from core.toy.attention import attend
 LENGTHS = (64, 128, 256, 512, 1024, 2048)
 MAX_LENGTH = 2048
 WIDTH = 64
+# Growth per doubling of what only reads the sequence: attention cannot grow less than that.
+LINEAR = 2.0
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """One head over `length` letters: score count, best time of the repeats, array memory.
+    """One head over `length` letters: score count, best time of the rounds, array memory.
 
     `megabytes` counts only the arrays of L x L numbers that `attend` returns (scores,
     scaled, weights); the rest grows with L alone.
@@ -32,11 +34,13 @@ class Measurement:
 
 
 def measure(
-    lengths: Sequence[int] = LENGTHS, *, repeats: int = 3, seed: int = 0
-) -> Iterator[Measurement]:
-    """Run one head of width 64 over each length; yields as it goes.
+    lengths: Sequence[int] = LENGTHS, *, rounds: int = 5, seed: int = 0
+) -> list[Measurement]:
+    """Run one head of width 64 over each length, several rounds; the best time of each counts.
 
-    Raises ValueError when a length is outside 1 to 2,048 (three arrays of 34 MB each).
+    In rounds, and not length by length, so that what disturbs the machine for a moment
+    disturbs no length every time. Raises ValueError when a length is outside 1 to 2,048 (three
+    arrays of 34 MB each).
     """
     for length in lengths:
         if not 1 <= length <= MAX_LENGTH:
@@ -45,9 +49,11 @@ def measure(
             )
     # The first call of a process also loads the linear algebra library.
     _timed(16, seed)
-    for length in lengths:
-        runs = [_timed(length, seed + i) for i in range(repeats)]
-        yield Measurement(length, length**2, min(s for s, _ in runs), runs[0][1] / 1e6)
+    runs = [[_timed(length, seed + turn) for length in lengths] for turn in range(rounds)]
+    return [
+        Measurement(length, length**2, min(s for s, _ in tries), tries[0][1] / 1e6)
+        for length, tries in zip(lengths, zip(*runs, strict=True), strict=True)
+    ]
 
 
 def quadratic(measurements: Sequence[Measurement], lengths: Sequence[float]) -> list[float]:

@@ -15,6 +15,7 @@ import pytest
 from core.traps.questions_attention import positions, square_root
 from core.traps.questions_block import one_layer
 from core.traps.questions_training import loss_floor
+from pages.parts.traps.measured import cost_heading
 
 
 def words(app) -> str:
@@ -126,12 +127,20 @@ def power(share: float) -> str:
 def test_cost(open_page):
     app = open_page("traps", x="Cost")
     time, memory = (np.array(t["y"]) for t in traces(app, "traps_cost")[1::2])
-    head = f"#### Twice the length: {time[-1] / time[-2]:.1f} times the time, 4.0 times the memory"
-    assert head in words(app)
+    assert cost_heading(time[-1] / time[-2], 4.0) in words(app)
     assert memory[-1] == pytest.approx(3 * 2048**2 * 8 / 1e6)
     said = f"2,048 letters make {2048**2:,} pairs, {time[-1]:.0f} ms and {memory[-1]:.0f} MB"
     assert said in words(app)
     assert said in traces(app, "traps_cost")[0]["alt"]
+
+
+def test_a_time_that_hardly_grew_is_called_disturbed():
+    usual = "#### Twice the length: 3.7 times the time, 4.0 times the memory"
+    assert cost_heading(3.74, 4.0) == usual
+    disturbed = cost_heading(0.9, 4.0)
+    assert disturbed.startswith("#### Twice the length: 4.0 times the memory\n")
+    assert "0.9 times" in disturbed
+    assert "Measure again" in disturbed
 
 
 def test_what_the_questions_say():

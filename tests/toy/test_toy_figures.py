@@ -122,6 +122,15 @@ def test_vector_strip_keeps_values_and_a_gap():
     assert figure.data[0].zmax == -figure.data[0].zmin
 
 
+def test_vector_strip_names_as_many_columns_as_have_room():
+    names = [f"A{n}" for n in range(1, 27)]
+    few = vector_strip([RUN.vectors], [""], NAMES, [["c1"] * 8])
+    many = vector_strip([np.zeros((13, 26))], [""], NAMES, [names])
+    assert list(few.data[2].text) == ["c1"] * 8
+    assert list(many.data[2].text) == [name if i % 2 else "" for i, name in enumerate(names)]
+    assert many.data[0].text[0][2] == "C1 A3"
+
+
 def test_plane_groups_keys_at_the_same_place_and_adds_their_weights():
     steps = RUN.steps[0]
     groups = grouped(steps.keys)

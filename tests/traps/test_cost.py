@@ -2,6 +2,7 @@
 
 import pytest
 
+from core.traps import cost
 from core.traps.cost import Measurement, growth, measure, quadratic
 
 
@@ -10,14 +11,14 @@ def made_up(length, factor=1e-6):
 
 
 def test_memory_is_three_square_arrays_of_eight_bytes():
-    found = list(measure([5, 11], repeats=1))
+    found = measure([5, 11], rounds=1)
     assert [m.pairs for m in found] == [25, 121]
     assert [m.megabytes for m in found] == pytest.approx([3 * 8 * 25e-6, 3 * 8 * 121e-6])
     assert all(m.seconds > 0 for m in found)
 
 
 def test_a_length_equal_to_the_width_counts_no_other_arrays():
-    assert next(iter(measure([64], repeats=1))).megabytes == pytest.approx(3 * 8 * 64**2 / 1e6)
+    assert measure([64], rounds=1)[0].megabytes == pytest.approx(3 * 8 * 64**2 / 1e6)
 
 
 def test_growth_of_an_exact_quadratic_is_four_per_doubling():
@@ -32,4 +33,11 @@ def test_the_quadratic_passes_through_the_longest_measurement():
 @pytest.mark.parametrize("length", [0, 2049])
 def test_lengths_beyond_the_limits_are_refused(length):
     with pytest.raises(ValueError, match="outside the 1 to 2,048"):
-        list(measure([length]))
+        measure([length])
+
+
+def test_the_best_of_the_rounds_counts_and_rounds_go_over_all_lengths(monkeypatch):
+    asked, seconds = [], iter([0.0, 5.0, 7.0, 3.0, 8.0])
+    monkeypatch.setattr(cost, "_timed", lambda n, _: (asked.append(n), (next(seconds), 8))[1])
+    assert [m.seconds for m in measure([5, 11], rounds=2)] == [3.0, 7.0]
+    assert asked == [16, 5, 11, 5, 11]

@@ -45,6 +45,15 @@ def test_rankings_draw_both_rows_with_ranks():
     assert figure.layout.yaxis2.range[0] > figure.layout.yaxis2.range[1]
 
 
+def test_of_many_letters_only_the_first_ranks_are_written():
+    ranks = np.arange(1.0, 18)
+    figure = two_rankings([f"A{n}" for n in range(1, 18)], ranks, ranks, ranks, ranks[::-1],
+                          effect_title="Effect")  # fmt: skip
+    assert list(figure.data[2].text) == ["1", "2", "3", "4", "5", *[""] * 12]
+    assert list(figure.data[3].text) == [*[""] * 12, "5", "4", "3", "2", "1"]
+    assert len(figure.data[0].text) == 17
+
+
 def test_negative_effects_stay_inside_the_picture():
     effect = np.array([-2.0, 3.0])
     figure = two_rankings(

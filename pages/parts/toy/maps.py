@@ -19,10 +19,14 @@ from pages.parts.toy.runs import ask, most_decided, runs, snippet
 # Two figures, so that on a phone one pair of heads stands below the other.
 _PAIRS = ((0, 1), (2, 3))
 _PILLS_UP_TO = 16
+# A figure's own bar hovers above it, where it hides no title.
 _STYLE = """<style>
 .st-key-toy_pick ul {display: grid; gap: 0 1rem; padding: 0; margin: 0 0 .75rem; list-style: none;
   grid-template-columns: repeat(auto-fit, minmax(11rem, 1fr))}
 .st-key-toy_pick li {margin: 0; padding: 0}
+[class*="st-key-toy_maps_"], .st-key-toy_ghost,
+.st-key-toy_maps .js-plotly-plot, .st-key-toy_ghost .js-plotly-plot {overflow: visible !important}
+.st-key-toy_maps .modebar, .st-key-toy_ghost .modebar {top: -1.5rem !important}
 .katex-display {overflow-x: auto; overflow-y: hidden; padding: .15rem 0}
 .st-key-toy_story .katex {white-space: nowrap}
 @media (max-width: 640px) {.st-key-toy_story .katex {font-size: 1.05em}}

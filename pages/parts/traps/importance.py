@@ -145,8 +145,8 @@ def _picture(result: Importance, head: int | None, code: str, meaning: str) -> N
         code=code + PRINT.format(head=head if head is not None else ""),
     )
     st.caption(
-        f"{meaning} Numbers on the bars are ranks. Rank correlation: 1 = same "
-        "order, 0 = unrelated, −1 = opposite order (Spearman)."
+        f"{meaning} Numbers on the bars are ranks (the first five where the sequence is long). "
+        "Rank correlation: 1 = same order, 0 = unrelated, −1 = opposite order (Spearman)."
     )
     _all_heads(result)
 
