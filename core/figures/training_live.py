@@ -12,7 +12,17 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from core.figures.palette import BLUE, GREEN, GREY, ORANGE, VERMILION
+from core.figures.palette import BLUE, GREEN, GREY, ORANGE
+from core.figures.training_marks import (
+    diamonds,
+    floor_line,
+    line,
+    marker,
+    share,
+    step_axis,
+    with_y,
+    zoom_and_drag,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,19 +61,19 @@ def loss_chart(
     }
     top = _top_of(raw, published)
     layers = [
-        _line("raw", GREY, width=1.0, opacity=0.55, params=_zoom() if zoom else None),
-        _line("smoothed", BLUE, width=3.0),
+        line("raw", GREY, width=1.0, opacity=0.55, params=zoom_and_drag() if zoom else None),
+        line("smoothed", BLUE, width=3.0),
     ]
     if published:
-        layers.append(_diamonds())
+        layers.append(diamonds())
     if floor is not None:
-        layers.append(_floor_line(floor))
-    drawn = [_with_y(layer, "Loss (nats per letter)", top) for layer in layers]
+        layers.append(floor_line(floor))
+    drawn = [with_y(layer, "Loss (nats per letter)", top) for layer in layers]
     if marked is not None:
-        drawn.append(_marker(marked))
+        drawn.append(marker(marked))
     spec = {
         "height": height,
-        "encoding": {"x": _step_axis(last)},
+        "encoding": {"x": step_axis(last)},
         "layer": drawn,
     }
     return LiveChart(spec, rows, _loss_words(steps, smoothed, floor, published))
@@ -77,7 +87,7 @@ def learning_rate_chart(
         "height": height,
         "mark": {"type": "line", "color": ORANGE, "strokeWidth": 2.5, "tooltip": True},
         "encoding": {
-            "x": _step_axis(last),
+            "x": step_axis(last),
             "y": {
                 "field": "rate",
                 "type": "quantitative",
@@ -107,10 +117,10 @@ def exact_chart(
     """Shares (0 to 1) of held-out strings reversed exactly, and of single letters right."""
     spec = {
         "height": height,
-        "encoding": {"x": _step_axis(last)},
+        "encoding": {"x": step_axis(last)},
         "layer": [
-            _share("letters", GREY, "triangle-up", dash=[4, 3]),
-            _share("strings", GREEN, "circle"),
+            share("letters", GREY, "triangle-up", dash=[4, 3]),
+            share("strings", GREEN, "circle"),
         ],
     }
     words = "No held-out strings were tried yet."
@@ -121,109 +131,6 @@ def exact_chart(
         )
     rows = {"step": steps.tolist(), "strings": _numbers(exact), "letters": _numbers(letters)}
     return LiveChart(spec, rows, words)
-
-
-def _line(
-    field: str,
-    colour: str,
-    *,
-    width: float,
-    opacity: float = 1.0,
-    params: list[dict[str, Any]] | None = None,
-) -> dict[str, Any]:
-    layer: dict[str, Any] = {
-        "mark": {
-            "type": "line",
-            "color": colour,
-            "strokeWidth": width,
-            "opacity": opacity,
-            "tooltip": True,
-        },
-        "transform": [{"filter": f"datum.{field} !== null"}],
-        "encoding": {"y": {"field": field, "type": "quantitative"}},
-    }
-    return {**layer, "params": params} if params else layer
-
-
-def _diamonds() -> dict[str, Any]:
-    return {
-        "mark": {
-            "type": "point",
-            "shape": "diamond",
-            "size": 90,
-            "color": VERMILION,
-            "strokeWidth": 2,
-            "tooltip": True,
-        },
-        "transform": [{"filter": "datum.published !== null"}],
-        "encoding": {"y": {"field": "published", "type": "quantitative"}},
-    }
-
-
-def _floor_line(floor: float) -> dict[str, Any]:
-    return {
-        # Data of its own, or the rule would be drawn once for every step.
-        "data": {"values": [{}]},
-        "mark": {
-            "type": "rule",
-            "strokeDash": [6, 4],
-            "color": ORANGE,
-            "strokeWidth": 2,
-            "aria": False,  # the caption names the floor in words
-        },
-        "encoding": {"y": {"datum": floor}, "x": None},
-    }
-
-
-def _marker(step: int) -> dict[str, Any]:
-    return {
-        "data": {"values": [{}]},
-        "mark": {"type": "rule", "color": GREY, "strokeWidth": 2, "aria": False},
-        "encoding": {"x": {"datum": step}},
-    }
-
-
-def _with_y(layer: dict[str, Any], title: str, top: float) -> dict[str, Any]:
-    scaled = {"title": title, "scale": {"domain": [0, top], "clamp": True, "nice": False}}
-    encoding = {**layer["encoding"], "y": {**layer["encoding"]["y"], **scaled}}
-    return {**layer, "encoding": encoding}
-
-
-def _share(field: str, colour: str, shape: str, dash: list[int] | None = None) -> dict[str, Any]:
-    line: dict[str, Any] = {"strokeDash": dash} if dash else {}
-    return {
-        "mark": {
-            "type": "line",
-            "color": colour,
-            "strokeWidth": 2.5,
-            "point": {"shape": shape, "color": colour, "size": 50},
-            "tooltip": True,
-            **line,
-        },
-        "encoding": {
-            "y": {
-                "field": field,
-                "type": "quantitative",
-                "title": "Right",
-                "scale": {"domain": [0, 1]},
-                "axis": {"format": "%", "tickCount": 3},
-            }
-        },
-    }
-
-
-def _step_axis(last: int) -> dict[str, Any]:
-    return {
-        "field": "step",
-        "type": "quantitative",
-        "title": "Step",
-        "scale": {"domain": [0, last], "nice": False},
-        "axis": {"tickCount": 6, "grid": False},
-    }
-
-
-def _zoom() -> list[dict[str, Any]]:
-    return [{"name": "zoom", "select": "interval", "bind": "scales"}]
 
 
 def _numbers(values: Float[np.ndarray, " n"]) -> list[float | None]:

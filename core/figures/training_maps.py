@@ -6,9 +6,8 @@ In: weights (layers, h, n_query, n_key) and letters. Out: Vega-Lite charts that 
 from collections.abc import Sequence
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
-from core.figures.palette import CATEGORICAL
 from core.figures.training_live import LiveChart
 
 
@@ -83,84 +82,6 @@ def one_head(
         f"{row_labels[top[0]]} to {column_labels[top[1]]}."
     )
     return LiveChart(spec, data, words)
-
-
-def antidiagonal_chart(
-    steps: Int[np.ndarray, " n"],
-    shares: Float[np.ndarray, "n layers"],
-    *,
-    last: int,
-    published: float,
-    height: int = 200,
-) -> LiveChart:
-    """Anti-diagonal average of each layer by step, and the published one as a line."""
-    layers = shares.shape[1] if len(steps) else 0
-    newest = int(steps[-1]) if layers else None
-    columns = {
-        "step": np.repeat(steps, layers).tolist(),
-        "layer": [f"layer {at + 1}" for _ in steps for at in range(layers)],
-        "share": shares.ravel().tolist(),
-        # Named at its end: a legend would take a third of so small a chart.
-        "name": [
-            f"layer {at + 1}" if step == newest else None
-            for step in steps.tolist()
-            for at in range(layers)
-        ],
-    }
-    spec = {
-        "height": height,
-        "layer": [
-            {
-                "mark": {"type": "line", "point": True, "tooltip": True},
-                "encoding": {**_share_by_step(last), "strokeDash": _by_layer(dashes=True)},
-            },
-            {
-                "mark": {"type": "text", "align": "right", "dy": 14, "fontWeight": "bold"},
-                "transform": [{"filter": "datum.name !== null"}],
-                "encoding": {**_share_by_step(last), "text": {"field": "name"}},
-            },
-            {
-                "data": {"values": [{}]},
-                "mark": {
-                    "type": "rule",
-                    "strokeDash": [6, 4],
-                    "strokeWidth": 1.5,
-                    "color": "gray",
-                    "aria": False,
-                },
-                "encoding": {"y": {"datum": published}},
-            },
-        ],
-    }
-    words = f"The published average of the last layer is {published:.0%}."
-    if layers:
-        words = f"Last layer {shares[-1, -1]:.0%} at step {steps[-1]:,}. {words}"
-    return LiveChart(spec, columns, words)
-
-
-def _share_by_step(last: int) -> dict[str, object]:
-    return {
-        "x": {
-            "field": "step",
-            "type": "quantitative",
-            "title": "Step",
-            "scale": {"domain": [0, last], "nice": False},
-            "axis": {"tickCount": 4, "grid": False},
-        },
-        "y": {
-            "field": "share",
-            "type": "quantitative",
-            "title": "Anti-diagonal",
-            "scale": {"domain": [0, 1]},
-            "axis": {"format": "%", "tickCount": 3},
-        },
-        "color": _by_layer(dashes=False),
-    }
-
-
-def _by_layer(*, dashes: bool) -> dict[str, object]:
-    scale = {} if dashes else {"scale": {"range": list(CATEGORICAL)}}
-    return {"field": "layer", "type": "nominal", "legend": None, **scale}
 
 
 def _tiles() -> dict[str, object]:

@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
 
+from core.figures.training_antidiagonal import antidiagonal_chart
 from core.figures.training_compare import loss_figure, overlay
 from core.figures.training_letters import letter_film
 from core.figures.training_live import exact_chart, learning_rate_chart, loss_chart
-from core.figures.training_maps import all_heads, antidiagonal_chart, one_head
+from core.figures.training_maps import all_heads, one_head
 
 STEPS = np.array([1, 2, 3, 5, 7])
 LOSSES = np.array([3.0, 2.0, np.nan, 1.0, 0.5])

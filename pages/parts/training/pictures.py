@@ -7,16 +7,16 @@ import numpy as np
 import pyarrow as pa
 import streamlit as st
 
+from core.figures.training_antidiagonal import antidiagonal_chart
 from core.figures.training_letters import letter_film
 from core.figures.training_live import LiveChart, exact_chart, learning_rate_chart, loss_chart
-from core.figures.training_maps import all_heads, antidiagonal_chart, one_head
+from core.figures.training_maps import all_heads, one_head
 from core.runs import published
 from core.training.events import Sampled, Snapshot
 from pages.parts.training.scene import Scene
 
 FILM_ROWS = 5
 INK = {"light": "#1b2430", "dark": "#e8edf3"}
-
 
 _WHILE_MOVING = {
     "loss": "Loss by step",
