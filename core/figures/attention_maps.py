@@ -138,7 +138,8 @@ def _cells(
     across = [column + strip.left(which) for which in range(strip.maps)]
     return _clickable(np.concatenate(across), np.tile(row, strip.maps)) | {
         "text": _pairs(labels) * strip.maps,
-        "customdata": np.concatenate([block.ravel() for block in weights]).round(6).tolist(),
+        # Seven digits of whatever size, where rounding would keep none of a small weight.
+        "customdata": np.concatenate([block.ravel() for block in weights]).astype(np.float32),
         "hovertemplate": "%{text}: %{customdata:.1%}<extra></extra>",
     }
 

@@ -94,7 +94,7 @@ class Drawing(go.Figure):
         return (Drawing, (*drawn.values(),)) if drawn else (go.Figure, super().__reduce__()[1])
 
     def to_dict(self) -> dict[str, Any]:
-        """Data and layout as dictionaries, arrays of numbers as Plotly packs them."""
+        """Data and layout as dictionaries, tables of numbers as Plotly packs them."""
         drawn = self.__dict__.get("_drawn")
         if drawn is None:
             return super().to_dict()
@@ -103,11 +103,14 @@ class Drawing(go.Figure):
 
 
 def _packed(value: object) -> object:
-    """A table of numbers in base64, as plotly.js reads it; everything else as it is."""
+    """A table of numbers in base64, as plotly.js reads it; everything else as it is.
+
+    A row of numbers is written as text, 32-bit ones with the 7 digits that they have.
+    """
     if not isinstance(value, np.ndarray) or value.dtype.kind not in "fi" or not value.size:
         return value
     if value.ndim == 1:
-        return value.tolist()
+        return np.ascontiguousarray(value)
     # plotly.js knows neither 64-bit whole numbers nor 16-bit fractions.
     kind = "i4" if value.dtype.kind == "i" else "f8" if value.dtype == np.float64 else "f4"
     numbers = np.ascontiguousarray(value, dtype=f"<{kind}")
