@@ -1,4 +1,4 @@
-"""The drawing of the encoder-decoder, and the panel of the chosen box."""
+"""The drawing of the encoder-decoder, beside what the chosen box does."""
 
 from functools import lru_cache
 from typing import Any
@@ -12,6 +12,7 @@ from core.transformer.shape import Sizes
 from core.transformer.tour import FAMILIES, Box, Family, boxes_of
 from pages.parts.downloads import show_figure
 from pages.parts.full import flow
+from pages.parts.full.box import numbers, panel
 from pages.parts.links import check_link
 
 _FIRST = "Self-attention"
@@ -42,7 +43,7 @@ def show(sizes: Sizes, sequence: str) -> None:
     left, right = st.columns([11, 10], gap="medium")
     with right:
         box = _choose_box(boxes)
-        _panel(box, sizes)
+        panel(box, sizes)
         if not sizes.shape.pre_norm:  # The recorded run is the paper's.
             flow.show(box, sequence)
     with left:
@@ -129,7 +130,7 @@ def _drawn(box: Box, family: Family, sizes: Sizes, sequence: str) -> DrawnBox:
         _short(letters.get(box.title) or _label(box, pre_norm=sizes.shape.pre_norm)),
         box.side,
         box.part.kind,
-        f"{box.title}: {name} ({_numbers(sizes, axes)}), {box.part.count(sizes.shape):,} weights",
+        f"{box.title}: {name} ({numbers(sizes, axes)}), {box.part.count(sizes.shape):,} weights",
         box.repeated,
         family.name not in box.members,
     )
@@ -145,38 +146,6 @@ def _short(text: str, most: int = 21) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-def _numbers(sizes: Sizes, axes: tuple[str, ...]) -> str:
-    return "\u00a0×\u00a0".join(f"{n:,}" for n in sizes.of(axes))
-
-
-def _panel(box: Box, sizes: Sizes) -> None:
-    part = box.part
-    rows = [
-        f"| {name} | ({', '.join(_escaped(axis) for axis in axes)}) | {_numbers(sizes, axes)} |"
-        for name, axes in part.flow
-    ]
-    table = "\n".join(["| array | axes | numbers |", "|---|---|---|", *rows])
-    st.markdown(f"{part.does}\n\n$$\n{part.formula}\n$$\n\n{table}\n\n{_weights(box, sizes)}")
-    source = st.expander("Source of what the app runs", icon=":material/code:", on_change="rerun")
-    if source.open:
-        with source:
-            st.caption(f"`{part.code}`")
-            st.code(part.source(), language="python")
-
-
-def _escaped(axis: str) -> str:
-    return axis.replace("_", r"\_")
-
-
-def _weights(box: Box, sizes: Sizes) -> str:
-    count, layers = box.part.count(sizes.shape), sizes.shape.num_layers
-    if not count:
-        return "**0** weights: nothing here is trained."
-    if box.repeated:
-        return f"**{count:,}** weights in each of {layers} layers, {count * layers:,} in all."
-    return f"**{count:,}** weights."
-
-
 def _table(sizes: Sizes) -> pd.DataFrame:
     return pd.DataFrame(
         [
@@ -185,7 +154,7 @@ def _table(sizes: Sizes) -> pd.DataFrame:
                 "box": box.title,
                 "array": name,
                 "axes": ", ".join(axes),
-                "shape": _numbers(sizes, axes),
+                "shape": numbers(sizes, axes),
                 "weights per layer": box.part.count(sizes.shape),
             }
             for box in boxes_of(sizes.shape)

@@ -1,0 +1,40 @@
+"""What one box of the drawing does, in words, shapes and numbers."""
+
+import streamlit as st
+
+from core.transformer.shape import Sizes
+from core.transformer.tour import Box
+
+
+def panel(box: Box, sizes: Sizes) -> None:
+    """What the box does, its formula, its arrays, its weights, and the class's own source."""
+    part = box.part
+    rows = [
+        f"| {name} | ({', '.join(_escaped(axis) for axis in axes)}) | {numbers(sizes, axes)} |"
+        for name, axes in part.flow
+    ]
+    table = "\n".join(["| array | axes | numbers |", "|---|---|---|", *rows])
+    st.markdown(f"{part.does}\n\n$$\n{part.formula}\n$$\n\n{table}\n\n{_weights(box, sizes)}")
+    source = st.expander("Source of what the app runs", icon=":material/code:", on_change="rerun")
+    if source.open:
+        with source:
+            st.caption(f"`{part.code}`")
+            st.code(part.source(), language="python")
+
+
+def _escaped(axis: str) -> str:
+    return axis.replace("_", r"\_")
+
+
+def _weights(box: Box, sizes: Sizes) -> str:
+    count, layers = box.part.count(sizes.shape), sizes.shape.num_layers
+    if not count:
+        return "**0** weights: nothing here is trained."
+    if box.repeated:
+        return f"**{count:,}** weights in each of {layers} layers, {count * layers:,} in all."
+    return f"**{count:,}** weights."
+
+
+def numbers(sizes: Sizes, axes: tuple[str, ...]) -> str:
+    """An array's shape as it is now, such as `2 × 13 × 128`."""
+    return "\u00a0×\u00a0".join(f"{n:,}" for n in sizes.of(axes))
