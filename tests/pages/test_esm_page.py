@@ -334,6 +334,13 @@ def test_the_lab_tells_made_up_classes_apart(open_page):
     assert shown["balanced accuracy"] > 0.9
 
 
+def test_receptors_without_a_label_are_left_out_aloud(open_page):
+    app = open_page("esm", e_show="In the lab")
+    rows = example_rows(7).replace("none", "")
+    app.file_uploader[1].upload("mine.tsv", rows.replace("RS\n", "R\n", 1).encode()).run()
+    assert "Left out for want of a label or CDR3: 4 receptors." in words_of(app)
+
+
 def test_made_up_receptors_are_labelled_by_their_letters():
     rows = [line.split("\t") for line in example_rows(11).splitlines()[1:]]
     assert len(rows) == 11

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -19,7 +20,7 @@ from pages.parts.esm.lab_data import (
     table_text,
     vectors_of,
 )
-from pages.parts.esm.words import lab_code
+from pages.parts.esm.words import counted, lab_code
 from pages.parts.links import plain
 
 if TYPE_CHECKING:
@@ -56,6 +57,9 @@ def lab_section(chain: Chain, model: "LanguageModel") -> None:
     )
     only_cdr3 = _POOLS.get(pool, True)
     usable = [r for r in file.good if r.fields.get(column, "").strip() and fits(r, only_cdr3)]
+    if left_out := len(file.good) - len(usable):
+        need = "label or CDR3" if only_cdr3 else "label"
+        st.caption(f"Left out for want of a {need}: {counted(left_out, 'receptor')}.")
     _embed_and_report(model, usable, column, only_cdr3)
 
 
@@ -67,18 +71,27 @@ def _embed_and_report(
     vectors = vectors_of(model, receptors, only_cdr3, ticket)
     if vectors is None:
         return
-    from core.protein.lab import LabError, cross_validate
+    from core.protein.lab import LabError
 
     labels = [r.fields[column].strip() for r in receptors]
     # A chain without a CDR3 is its own group: only its whole sequence can repeat.
     groups = [r.chain.cdr3_sequence or r.chain.sequence for r in receptors if r.chain]
     try:
-        with st.spinner("Training and testing the classifier …"):
-            report = cross_validate(vectors, labels, groups)
+        report = _report(vectors, ticket, labels, groups)
     except LabError as problem:
         st.error(plain(str(problem)), icon=":material/error:")
         return
     _show(report, lab_code(model.name, column, only_cdr3))
+
+
+@st.cache_data(max_entries=8, show_spinner="Training and testing the classifier …")
+def _report(
+    _vectors: np.ndarray, ticket: tuple, labels: list[str], groups: list[str]
+) -> "LabReport":
+    """Computed once: the page asks again at every click. `ticket` stands for the vectors."""
+    from core.protein.lab import cross_validate
+
+    return cross_validate(_vectors, labels, groups)
 
 
 def _show(report: "LabReport", code: str) -> None:
