@@ -41,7 +41,13 @@ def antidiagonal_chart(
                 "encoding": {**_share_by_step(last), "strokeDash": _by_layer(dashes=True)},
             },
             {
-                "mark": {"type": "text", "align": "right", "dy": 14, "fontWeight": "bold"},
+                "mark": {
+                    "type": "text",
+                    "align": "right",
+                    # In turn below and above, as lines that end together would hide their names.
+                    "dy": {"expr": "+slice(datum.layer, -1) % 2 ? 14 : -10"},
+                    "fontWeight": "bold",
+                },
                 "transform": [{"filter": "datum.name !== null"}],
                 "encoding": {**_share_by_step(last), "text": {"field": "name"}},
             },

@@ -116,4 +116,5 @@ def _confirm_deletion(supervisor: Supervisor, run: Run, key: str) -> None:
     if st.button("Delete it", key="really_delete"):
         _ask_about(None)
         once("delete", lambda: supervisor.delete(run.id, key))
+        st.query_params.pop(_TICKED, None)
         st.rerun()
