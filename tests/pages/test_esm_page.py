@@ -15,11 +15,12 @@ from core.alphabet import AMINO_ACIDS
 from core.protein.cards import MODELS, WeightsError
 from core.protein.chain import default_chain
 from core.protein.download import DownloadProgress
+from core.protein.embeddings import attention
 from core.protein.germline import assemble
 from core.protein.guess import guess
 from core.protein.in_numpy import trb_mini
 from core.protein.weights import load
-from pages.parts.esm import pictures
+from pages.parts.esm import inside, pictures
 from pages.parts.esm.lab_data import example_rows
 from pages.parts.esm.pictures import PICTURES
 from pages.parts.esm.words import (
@@ -283,9 +284,10 @@ def test_another_receptor_is_scanned_below(open_page):
     assert any("TRBV9\\*01 is assumed" in caption.value for caption in app.caption)
     app = click_and_wait(app, "Scan both chains")
     assert "CASSVAGTEAFF" in words_of(app)
-    app.text_input("e_other").set_value("TRBV9 CAS1 TRBJ1-1").run()
-    assert not app.exception
-    assert app.error
+    for bad, says in (("TRBV9 CAS1 TRBJ1-1", "position 4"), ("v,cdr3,j", "names 0 receptors")):
+        app.text_input("e_other").set_value(bad).run()
+        assert not app.exception
+        assert says in app.error[0].value
 
 
 def test_another_model_needs_its_own_weights(open_page, monkeypatch, tmp_path):
@@ -470,6 +472,19 @@ def test_lab_script_repeats_the_report(capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     exec(lab_code("trb-mini", "motif", True), {})
     assert float(capsys.readouterr().out.splitlines()[1]) == 0.5
+
+
+def test_the_scripts_of_attention_and_of_one_letter_print_what_is_shown(capsys):
+    chain, model = default_chain(), load("trb-mini")
+    exec(inside._attention_code(chain, "trb-mini", 2, 3, "[115]"), {})
+    letter, position, *row = capsys.readouterr().out.split()
+    true = attention(model, chain, 2)[2, chain.token_index(115), chain.residue_tokens]
+    assert (letter, position) == ("R", "115")
+    assert np.array(row, float) == pytest.approx(true, abs=6e-5)
+    exec(inside._same_letter_code(chain, "trb-mini", "S"), {})
+    first, *layers = capsys.readouterr().out.splitlines()
+    assert first == "places 112 113 116 117"
+    assert len(layers) == model.num_layers + 1
 
 
 def test_chain_code_rebuilds_the_chain():

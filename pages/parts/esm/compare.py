@@ -11,6 +11,7 @@ from core.alphabet import AMINO_ACIDS
 from core.figures.protein_tracks import residue_track, two_tracks
 from core.protein import readout
 from core.protein.chain import Chain
+from core.protein.genes import ReceptorError
 from core.protein.receptors import read_receptors
 from pages.parts.downloads import show_figure
 from pages.parts.esm import words
@@ -100,20 +101,22 @@ def _other_receptor(chain: Chain, model: "LanguageModel") -> None:
         max_chars=words.MOST_PASTED,
     )
     try:
-        receptor = read_receptors(words.check_whole(text or "")).receptors[0]
+        found = read_receptors(words.check_whole(text or "")).receptors
+        if len(found) != 1:
+            raise ReceptorError(f"This names {len(found)} receptors, and one fits here: give one.")
     except ValueError as problem:
         st.error(plain(str(problem)), icon=":material/error:")
         return
-    other = receptor.chain
+    other = found[0].chain
     if other is None:
-        st.error(plain(receptor.error), icon=":material/error:")
+        st.error(plain(found[0].error), icon=":material/error:")
         return
     if other.notes:
         st.caption(plain(" ".join(other.notes)))
-    found = tables([(model, chain), (model, other)], key="receptors", label="Scan both chains")
-    if found is None:
+    both = tables([(model, chain), (model, other)], key="receptors", label="Scan both chains")
+    if both is None:
         return
-    for i, (one, table) in enumerate(zip((chain, other), found, strict=True)):
+    for i, (one, table) in enumerate(zip((chain, other), both, strict=True)):
         _show_one(one, table, f"e_receptor_{i}", words.scan_code(one, model.name))
 
 

@@ -40,7 +40,7 @@ def attention_section(chain: Chain, model: "LanguageModel") -> None:
         f"{1 - inside.sum(axis=1).mean():.3f} of a residue's attention goes to the start and end "
         "tokens."
     )
-    code = _attention_code(chain, model.name, layer, head)
+    code = _attention_code(chain, model.name, layer, head, f"range(1, {len(chain)} + 1)")
     show_figure(
         attention_map(inside, words.residue_names(chain), words.regions(chain)),
         key="e_attention",
@@ -49,6 +49,7 @@ def attention_section(chain: Chain, model: "LanguageModel") -> None:
         table=lambda: pd.DataFrame(inside, columns=list(range(1, len(chain) + 1))),
         code=code,
     )
+    code = _attention_code(chain, model.name, layer, head, f"[{position}]")
     _row(chain, inside[position - 1], position, code)
     st.caption(
         "Attention shows where information went in one head, not which residue matters: the "
@@ -99,14 +100,16 @@ def _habit(weights: np.ndarray) -> str:
     return f"On average a residue looks most {whom} (weight {means[best]:.3f})."
 
 
-def _attention_code(chain: Chain, model_name: str, layer: int, head: int) -> str:
+def _attention_code(chain: Chain, model_name: str, layer: int, head: int, rows: str) -> str:
     return f"""{words.RUN_IT}from core.protein.chain import Chain
 from core.protein.embeddings import attention
 from core.protein.weights import load
 
 {words.chain_code(chain)}
 weights = attention(load({model_name!r}), chain, {layer})[{head - 1}]
-print(weights[chain.residue_tokens, chain.residue_tokens])
+for position in {rows}:
+    row = weights[chain.token_index(position), chain.residue_tokens]
+    print(chain.sequence[position - 1], position, *(f"{{weight:.4f}}" for weight in row))
 """
 
 
@@ -157,5 +160,8 @@ from core.protein.embeddings import same_letter
 from core.protein.weights import load
 
 {words.chain_code(chain)}
-print(same_letter(load({model_name!r}), chain, {letter!r}).mean_by_layer)
+found = same_letter(load({model_name!r}), chain, {letter!r})
+print("places", *found.positions)
+for layer, (mean, cosines) in enumerate(zip(found.mean_by_layer, found.cosines)):
+    print("layer", layer, "mean", mean, "every pair", cosines.round(4).tolist())
 """
