@@ -20,16 +20,18 @@ _BLOCKED = -1e9  # added to a score; swallows any
 class CpuForward(PackedForward):
     """`PackedForward` by hand, with dropout from `bits`.
 
+    `alone`: the way back sets the weights' `grad` itself, for there is nobody to share them with;
+    autograd would take 64 small steps to do so.
     The model's own code is the definition; a test holds outputs and gradients against it. Go
     back before going forward again: both write to memory that the next step uses again.
     Raises ValueError for a pre-LN model: the sublayers are the paper's, with the norm behind.
     """
 
-    def __init__(self, model: Transformer, bits: RandomBits):
+    def __init__(self, model: Transformer, bits: RandomBits, *, alone: bool = False):
         if model.shape.pre_norm:
             raise ValueError("This model has its norms before its sublayers; use PackedForward.")
         super().__init__(model)
-        self._bits = bits
+        self._bits, self._alone = bits, alone
         self._made_for: tuple[torch.Size, torch.Size] | None = None
         self._weights = list(model.parameters())
 
@@ -38,7 +40,9 @@ class CpuForward(PackedForward):
         shapes = batch.src.shape, batch.tgt.shape
         if self._made_for != shapes:
             self._pass, self._made_for = Pass(self.model, *shapes), shapes
-        return _ByHand.apply(self._pass, batch, self._draw, *self._weights)
+        given = self._weights[:1] if self._alone else self._weights
+        filled = self._weights if self._alone else []
+        return _ByHand.apply(self._pass, batch, self._draw, filled, *given)
 
     def _draw(self, shape: torch.Size) -> Mask | None:
         p = self.model.shape.dropout
@@ -48,16 +52,24 @@ class CpuForward(PackedForward):
 class _ByHand(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: Any, whole: "Pass", batch: PackedBatch, draw: DrawMask, *weights: Tensor
+        ctx: Any,
+        whole: "Pass",
+        batch: PackedBatch,
+        draw: DrawMask,
+        filled: list[Tensor],
+        *given: Tensor,
     ) -> Tensor:
-        ctx.whole, ctx.weights = whole, weights
+        ctx.whole, ctx.filled, ctx.given = whole, filled, given
         return whole.forward(batch, draw).view(*batch.tgt.shape, -1)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
         ctx.whole.backward(gradient.flatten(0, 1))
-        return None, None, None, *map(ctx.whole.gradients.found, ctx.weights)
+        found = ctx.whole.gradients.found
+        for weight in ctx.filled:
+            weight.grad = found(weight)
+        return *[None] * 4, *(None if ctx.filled else found(weight) for weight in ctx.given)
 
 
 class Pass:

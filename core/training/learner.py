@@ -37,7 +37,7 @@ class Learner:
         self.model = build_model(recipe).to(device)
         self._dropout_bits = RandomBits(self._seed_dropout())
         forward = (
-            CpuForward(self.model, self._dropout_bits)
+            CpuForward(self.model, self._dropout_bits, alone=self.world.size == 1)
             if device.type == "cpu"
             else PackedForward(self.model)
         )
