@@ -44,8 +44,8 @@ def antidiagonal_chart(
                 "mark": {
                     "type": "text",
                     "align": "right",
-                    # In turn below and above, as lines that end together would hide their names.
-                    "dy": {"expr": "+slice(datum.layer, -1) % 2 ? 14 : -10"},
+                    # In turn above and below, as lines that end together would hide their names.
+                    "dy": {"expr": "+slice(datum.layer, -1) % 2 ? -10 : 14"},
                     "fontWeight": "bold",
                 },
                 "transform": [{"filter": "datum.name !== null"}],
