@@ -13,10 +13,9 @@ from typing import Any
 from core.runs.database import writing
 from core.runs.processes import Identity
 from core.runs.run import ACTIVE, ENDED, WAITING, Run, readable
-from core.training.recipe import Recipe, Watch
+from core.training.recipe import LONGEST_NAME, Recipe, Watch
 
 MOST_QUEUED = 20
-MOST_NAME_LETTERS = 60
 
 
 def owner_hash(key: str) -> str:
@@ -190,8 +189,8 @@ def _count(db: sqlite3.Connection, states: tuple[str, ...]) -> int:
 
 
 def _clean_name(name: str) -> str:
-    """Printable, one line, at most `MOST_NAME_LETTERS`. Raises ValueError when nothing is left."""
+    """Printable, one line, at most `LONGEST_NAME`. Raises ValueError when nothing is left."""
     printable = " ".join("".join(c if c.isprintable() else " " for c in name).split())
     if not printable:
         raise ValueError("A run needs a name of at least one letter.")
-    return printable[:MOST_NAME_LETTERS]
+    return printable[:LONGEST_NAME]

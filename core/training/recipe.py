@@ -19,6 +19,7 @@ from core.training.limits import (
 
 SCHEDULES = ("paper", "linear")
 OPTIMISERS = ("adam", "muon")
+LONGEST_NAME = 60
 
 
 # Types are checked in __post_init__, which answers in sentences.
@@ -151,8 +152,8 @@ def _check_choices(recipe: Recipe) -> None:
         raise ValueError(
             f"The optimiser is {recipe.optimiser!r}; choose {' or '.join(OPTIMISERS)}."
         )
-    if not isinstance(recipe.name, str) or not 1 <= len(recipe.name) <= 60:
-        raise ValueError("A recipe's name has 1 to 60 characters.")
+    if not isinstance(recipe.name, str) or not 1 <= len(recipe.name) <= LONGEST_NAME:
+        raise ValueError(f"A recipe's name has 1 to {LONGEST_NAME} characters.")
 
 
 def _check_letters(letters: Any) -> None:

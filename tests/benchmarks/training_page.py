@@ -145,7 +145,7 @@ def _click_to_point(page) -> float:
         polling=20,
     )
     seconds = time.monotonic() - began
-    page.get_by_text("sprint, changed: finished").wait_for(timeout=90_000)
+    page.get_by_text("sprint, steps 60: finished").wait_for(timeout=90_000)
     page.wait_for_timeout(1500)
     return seconds
 

@@ -130,7 +130,7 @@ def test_every_setting_reaches_the_recipe(open_page, db):
     (run,) = store.newest(db)
     assert (run.recipe.steps, run.recipe.dropout, run.recipe.cross_attention) == (70, 0.25, False)
     assert run.recipe.batch == PAPER.batch
-    assert run.recipe.name == "paper, changed"
+    assert run.recipe.name == "paper, steps 70, dropout 0.25, no cross_attention"
 
 
 def test_settings_that_the_schedule_does_not_use_are_closed(open_page):

@@ -7,7 +7,7 @@ from core.runs import commands, store, upkeep
 from core.runs.database import FILE_NAME, connect, writing
 from core.runs.processes import Identity, own_identity
 from core.runs.run import ACTIVE
-from core.training.recipe import SPRINT, Watch
+from core.training.recipe import LONGEST_NAME, SPRINT, Watch
 
 
 def add(db, owner="someone", **named):
@@ -33,7 +33,7 @@ def test_names_are_printable_and_of_one_line(db):
     run_id = add(db, name="  a\tname\nof\x00 lines ")
     assert store.get(db, run_id).name == "a name of lines"
     store.rename(db, run_id, "x" * 500)
-    assert len(store.get(db, run_id).name) == store.MOST_NAME_LETTERS
+    assert len(store.get(db, run_id).name) == LONGEST_NAME
     with pytest.raises(ValueError, match="needs a name"):
         store.rename(db, run_id, " \n ")
 

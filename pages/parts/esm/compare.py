@@ -83,10 +83,9 @@ def _other_model(chain: Chain, model: "LanguageModel") -> None:
     if found is None:
         return
     truth = [readout.p_true(table, chain) for table in found]
-    perplexity = [readout.pseudo_perplexity(table, chain) for table in found]
+    perplexity = [words.perplexity(table, chain) for table in found]
     st.markdown(
-        f"Pseudo-perplexity: **{model.label}** {perplexity[0]:.3f}, **{other.label}** "
-        f"{perplexity[1]:.3f}."
+        f"Pseudo-perplexity: **{model.label}** {perplexity[0]}, **{other.label}** {perplexity[1]}."
     )
     code = words.compare_code((model.name, chain), (other.name, chain))
     _show_pair(chain, [(model.label, truth[0]), (other.label, truth[1])], code)
@@ -122,10 +121,9 @@ def _other_receptor(chain: Chain, model: "LanguageModel") -> None:
 
 def _show_one(chain: Chain, table: np.ndarray, key: str, code: str) -> None:
     truth, names = readout.p_true(table, chain), words.residue_names(chain)
-    perplexity = readout.pseudo_perplexity(table, chain)
     st.markdown(
         f"**{plain(chain.name)}**: {len(chain)} residues, mean p(true) "
-        f"{np.nanmean(truth):.3f}, pseudo-perplexity {perplexity:.3f}."
+        f"{np.nanmean(truth):.3f}, pseudo-perplexity {words.perplexity(table, chain)}."
     )
     show_figure(
         residue_track(

@@ -63,7 +63,7 @@ def _summary(chain: Chain, table: np.ndarray) -> None:
         st.metric("mean −log p(true)", f"{np.nanmean(nats):.3f}", width="content")
         st.metric(
             "pseudo-perplexity",
-            f"{readout.pseudo_perplexity(table, chain):.3f}",
+            words.perplexity(table, chain),
             width="content",
             help="exp of the mean −log p: among how many equally likely residues it chooses.",
         )

@@ -2,7 +2,10 @@
 
 from dataclasses import fields
 
+import numpy as np
+
 from core.alphabet import SequenceError
+from core.protein import readout
 from core.protein.cards import MODELS, TRB_MINI
 from core.protein.chain import MAX_LENGTH, Chain
 
@@ -22,6 +25,12 @@ PUBLISHED = {
 def counted(number: int, what: str) -> str:
     """ "1 residue", "1,022 residues"."""
     return f"{number:,} {what}{'s' * (number != 1)}"
+
+
+def perplexity(table: np.ndarray, chain: Chain) -> str:
+    """The pseudo-perplexity as text, without decimals where they say nothing."""
+    value = readout.pseudo_perplexity(table, chain)
+    return f"{value:.3f}" if value < 1000 else f"{value:,.0f}"
 
 
 def check_whole(pasted: str) -> str:
@@ -82,6 +91,9 @@ for letter, probability in answer.top(20):
 def scan_code(chain: Chain, model_name: str, temperature: float = 1.0) -> str:
     """A script that prints the table of a whole scan."""
     return f"""{RUN_IT}from core.alphabet import AMINO_ACIDS
+import numpy as np
+
+from core.protein import readout
 from core.protein.chain import Chain
 from core.protein.readout import at_temperature, entropy_bits, p_true, pseudo_perplexity
 from core.protein.scan import scan

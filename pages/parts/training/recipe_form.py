@@ -5,13 +5,14 @@ them again. Each setting lives in the URL, under `r_s_` (sprint) or `r_p_` (pape
 """
 
 from dataclasses import replace
+from textwrap import shorten
 from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.training.limits import NUMBERS, SWITCHES, Setting
-from core.training.recipe import OPTIMISERS, RECIPES, SCHEDULES, Recipe
+from core.training.recipe import LONGEST_NAME, OPTIMISERS, RECIPES, SCHEDULES, Recipe
 
 PRESETS = {"Paper": "paper", "Sprint": "sprint"}
 _WHAT_PRESETS_ARE = (
@@ -75,11 +76,21 @@ def recipe_form(below: DeltaGenerator) -> Recipe | None:
         below.warning(" ".join(damaged))
     try:
         changed = {name: value for name, value in changes.items() if value != _of(preset, name)}
-        name = preset.name if not changed else f"{preset.name}, changed"
-        return replace(preset, **changed, name=name)
+        return replace(preset, **changed, name=_name(preset, changed))
     except ValueError as problem:
         below.error(str(problem), icon=":material/error:")
         return None
+
+
+def _name(preset: Recipe, changed: dict[str, Any]) -> str:
+    """The preset and what differs from it, as much as a name holds: runs are compared by name."""
+    parts = (
+        (name if value else f"no {name}") if name in SWITCHES
+        else value if name in _CHOICES
+        else f"{name} {value:.10g}"
+        for name, value in changed.items()
+    )  # fmt: skip
+    return shorten(", ".join((preset.name, *parts)), LONGEST_NAME, placeholder=" …")
 
 
 def taken_away(recipe: Recipe) -> list[str]:

@@ -6,6 +6,7 @@ import streamlit as st
 from core.runs import history, store
 from core.runs.run import Run
 from core.runs.supervisor import Supervisor
+from core.training.recipe import LONGEST_NAME
 from pages.parts.training.compare import compare
 from pages.parts.training.controls import once
 from pages.parts.visitor import key_for, visitor_key
@@ -86,7 +87,7 @@ def _change(supervisor: Supervisor, run: Run) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         box = f"name_of_{run.id}"
-        st.text_input("Name", run.name, max_chars=store.MOST_NAME_LETTERS, width=260, key=box)
+        st.text_input("Name", run.name, max_chars=LONGEST_NAME, width=260, key=box)
         st.button(
             "Rename",
             key="rename_run",
