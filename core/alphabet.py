@@ -162,6 +162,6 @@ def _foreign_letter(letter: str, position: int, letters: str) -> SequenceError:
 def _wrong_length(length: int, min_length: int, max_length: int) -> SequenceError:
     advice = "shorten it" if length > max_length else "add more"
     return SequenceError(
-        f"{length:,} letter{'s' * (length != 1)} is outside the {min_length} to {max_length:,} that "
-        f"can be read here: {advice}."
+        f"{length:,} letter{'s' * (length != 1)} is outside the {min_length} to {max_length:,} "
+        f"that can be read here: {advice}."
     )

@@ -15,7 +15,8 @@ from core.toy.what_if import UNTOUCHED
 from pages.parts.chapters import chapter
 from pages.parts.downloads import show_figure
 from pages.parts.toy import redraw
-from pages.parts.toy.maps import mark, pick, readings
+from pages.parts.toy.maps import mark
+from pages.parts.toy.pick import pick, readings
 from pages.parts.toy.runs import asked, followed, runs, snippet
 
 
