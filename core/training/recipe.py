@@ -9,13 +9,8 @@ from typing import Any, Literal, no_type_check
 
 from core.alphabet import AMINO_ACIDS, DEFAULT_SEQUENCE, clean_sequence
 from core.training.from_json import FromJson
-from core.training.limits import (
-    MOST_LETTERS_IN_ALL,
-    MOST_LETTERS_PER_STEP,
-    NUMBERS,
-    SWITCHES,
-    Setting,
-)
+from core.training.limits import NUMBERS, SWITCHES, Setting
+from core.training.size import check_size
 
 SCHEDULES = ("paper", "linear")
 OPTIMISERS = ("adam", "muon")
@@ -84,7 +79,7 @@ class Recipe(FromJson):
                 f"The shortest string ({self.min_length} letters) is longer than the longest "
                 f"({self.max_length})."
             )
-        _check_size(self)
+        check_size(self)
 
 
 @no_type_check
@@ -163,20 +158,6 @@ def _check_letters(letters: Any) -> None:
         raise ValueError(f"The alphabet {letters!r} must be upper case, each letter once.")
     if len(letters) < 2:
         raise ValueError("The alphabet has one letter; a reversed string needs at least two.")
-
-
-def _check_size(recipe: Recipe) -> None:
-    per_step = recipe.batch * recipe.max_length
-    if per_step > MOST_LETTERS_PER_STEP:
-        raise ValueError(
-            f"A batch of {recipe.batch} strings of up to {recipe.max_length} letters is "
-            f"{per_step:,} letters per step; {MOST_LETTERS_PER_STEP:,} is the most allowed."
-        )
-    if per_step * recipe.steps > MOST_LETTERS_IN_ALL:
-        raise ValueError(
-            f"{recipe.steps:,} steps of {per_step:,} letters is more than the "
-            f"{MOST_LETTERS_IN_ALL:,} letters a run may read: use fewer steps."
-        )
 
 
 PAPER = Recipe()

@@ -64,6 +64,10 @@ def test_every_bound_is_enforced(name):
         ({"min_length": 12, "max_length": 11}, "12 letters.*longer"),
         ({"batch": 1024, "max_length": 64}, "65,536 letters per step"),
         ({"batch": 1024, "max_length": 32, "steps": 20_000}, "fewer steps"),
+        (
+            {"d_model": 256, "d_ff": 1024, "num_layers": 6, "batch": 512},
+            "614 million numbers.*200 million is the most",
+        ),
         ({"letters": "AAB"}, "each letter once"),
         ({"letters": "A"}, "at least two"),
         ({"letters": "<B>"}, "letters A to Z"),
