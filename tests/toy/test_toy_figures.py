@@ -6,9 +6,10 @@ import pytest
 
 from core.figures.attention_maps import Strip, ghost_maps, head_maps
 from core.figures.formula import Panel, row_bars
+from core.figures.key_plane import grouped, query_key_plane
 from core.figures.toy_sqrt import draw_bars, top_weight_histogram
 from core.figures.toy_waves import reach
-from core.figures.vectors import grouped, query_key_plane, vector_strip
+from core.figures.vectors import vector_strip
 from core.toy.jobs import labels
 from core.toy.model import run_toy
 

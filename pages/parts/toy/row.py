@@ -7,7 +7,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.figures.formula import Panel, row_bars
-from core.figures.vectors import query_key_plane
+from core.figures.key_plane import query_key_plane
 from core.toy.formula_walk import formula_walk
 from core.toy.jobs import labels, reading
 from core.toy.model import ToyRun
