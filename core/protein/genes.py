@@ -102,6 +102,11 @@ def standard_allele(text: str, kind: str, species: str = "homosapiens") -> tuple
     return symbol, notes
 
 
+def can_join(v: str, j: str) -> bool:
+    """Whether a V and a J allele lie in one locus; alpha's holds delta's, and both share genes."""
+    return v[:3] == j[:3] or {v[:3], j[:3]} == {"TRA", "TRD"}
+
+
 def _example(kind: str) -> str:
     return "19" if kind == "V" else "2-7"
 

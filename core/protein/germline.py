@@ -12,6 +12,7 @@ from core.protein.genes import (
     JGene,
     ReceptorError,
     VGene,
+    can_join,
     j_gene,
     standard_allele,
     v_gene,
@@ -44,7 +45,7 @@ def assemble(
     """
     v_allele, notes = standard_allele(v, "V", species)
     j_allele, j_notes = standard_allele(j, "J", species)
-    if v_allele[:3] != j_allele[:3] and not v_allele.startswith(("TRAV", "TRDV")):
+    if not can_join(v_allele, j_allele):
         raise ReceptorError(f"{v_allele} and {j_allele} belong to different chains.")
     v_germline, j_germline = v_gene(v_allele, species), j_gene(j_allele, species)
     cleaned = clean_sequence(cdr3, max_length=60)

@@ -12,7 +12,7 @@ import numpy as np
 
 from core.alphabet import clean_sequence
 from core.protein.chain import MAX_LENGTH, Chain, default_chain
-from core.protein.genes import JGene, ReceptorError, VGene, alleles, j_gene, v_gene
+from core.protein.genes import JGene, ReceptorError, VGene, alleles, can_join, j_gene, v_gene
 from core.protein.germline import NO_LEADER, common_length, encodable_ends, numbering_notes
 
 _SHORTEST_V, _FEWEST_IDENTICAL = 40, 0.8
@@ -66,7 +66,7 @@ def _recognised(
         notes.append("No J motif (F or W, then G.G) follows: the CDR3's end is not known.")
         return Chain(sequence, name=title or "chain", notes=tuple(notes))
     junction = sequence[c104 : motif.end()]
-    j = _best_j(sequence[c104:], len(junction), v.allele[:3], species)
+    j = _best_j(sequence[c104:], len(junction), v.allele, species)
     notes.append(f"J was recognised as {j.allele}.")
     from_v, from_j = encodable_ends(v, junction, j)
     if start == 0:
@@ -109,7 +109,7 @@ def _v_table(species: str) -> tuple[list[VGene], np.ndarray]:
     return germlines, np.frombuffer(b"".join(rows), dtype=np.uint8).reshape(len(rows), width)
 
 
-def _best_j(tail: str, junction_length: int, locus: str, species: str) -> JGene:
+def _best_j(tail: str, junction_length: int, v_allele: str, species: str) -> JGene:
     """The J allele that agrees best around the end of the CDR3; `tail` starts at C104."""
 
     def agreement(j: JGene) -> int:
@@ -117,7 +117,7 @@ def _best_j(tail: str, junction_length: int, locus: str, species: str) -> JGene:
             tail[junction_length:], j.after_118
         )
 
-    candidates = [a for a in alleles("J", species) if a[:3] == locus or locus == "TRD"]
+    candidates = [a for a in alleles("J", species) if can_join(v_allele, a)]
     germlines = []
     for allele in candidates:
         try:

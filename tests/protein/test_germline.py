@@ -1,11 +1,14 @@
 """Genes in any usual spelling, receptors put together aloud, and chains taken apart again."""
 
+import itertools
+
 import pytest
 
 from core.alphabet import SequenceError
 from core.protein.genes import ReceptorError, alleles, j_gene, species_name, standard_allele, v_gene
 from core.protein.germline import assemble, example
 from core.protein.limits import leader_note
+from core.protein.receptors import read_receptors
 from core.protein.recognise import from_sequence
 
 
@@ -155,6 +158,31 @@ def test_wrong_letters_and_chains_are_refused():
     with pytest.raises(ReceptorError, match="different chains"):
         assemble("TRBV19", "CAVRDSNYQLIW", "TRAJ33")
     assert "read as upper case" in " ".join(assemble("TRBV19", "cassirssyeqyf", "TRBJ2-7").notes)
+
+
+@pytest.mark.parametrize("species", ["human", "mouse"])
+def test_alpha_and_delta_share_their_genes_and_no_others_join(species):
+    v_of = {"A": "TRAV7", "B": "TRBV19", "D": "TRDV1", "G": "TRGV4"}
+    j_of = {"A": "TRAJ42", "B": "TRBJ2-7", "D": "TRDJ1", "G": "TRGJ1"}
+    if species == "human":
+        j_of["A"], v_of["A"] = "TRAJ26", "TRAV12-1"
+    for v, j in itertools.product("ABDG", repeat=2):
+        line = f"{v_of[v]} CVVNRDNYGQNFVF {j_of[j]}"
+        (receptor,) = read_receptors(line, species=species).receptors
+        if v == j or v + j in {"AD", "DA"}:
+            assert receptor.chain, (line, receptor.error)
+            assert (receptor.chain.v_gene[2], receptor.chain.j_gene[2]) == (v, j)
+        else:
+            assert receptor.chain is None, line
+            assert receptor.error.endswith("belong to different chains.")
+
+
+def test_a_pasted_chain_gets_a_j_that_can_join_its_v():
+    delta = assemble("TRAV29/DV5", "CAASGTGDKLIF", "TRDJ1")
+    assert from_sequence(delta.sequence).j_gene == "TRDJ1*01"
+    # Delta's V in front of beta's J is no receptor: the nearest of its own is named.
+    foreign = delta.sequence[: delta.cdr3[0] - 1] + "CASSYEQYF" + "GPGTRLTVT"
+    assert from_sequence(foreign).j_gene[:3] in {"TRA", "TRD"}
 
 
 def test_letters_that_v_and_j_could_both_encode_count_once():
