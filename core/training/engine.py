@@ -97,7 +97,7 @@ class Training:
         yield from self._finish()
 
     def save(self, path: Path) -> Saved | NotSaved:
-        """Write a checkpoint of this moment; only the speaking process of several writes.
+        """Write a checkpoint of this moment; of several processes all call it, the first writes.
 
         On a GPU the weights may be a few steps ahead of the last event; `step` is theirs.
         A disk that refuses it is no reason to stop: the event says so, and the old file stays.

@@ -18,7 +18,7 @@ from core.training.cpu_forward import CpuForward
 from core.training.model import build_model
 from core.training.optimisers import clip_gradients, make_optimisers
 from core.training.packing import PackedBatch, PackedForward, draw_packed
-from core.training.parallel import World, average, share_gradients
+from core.training.parallel import World, average, gather, share_gradients
 from core.training.random_bits import RandomBits
 from core.training.recipe import Recipe
 from core.training.schedule import learning_rate
@@ -78,24 +78,31 @@ class Learner:
         return self._logs[:, first - 1 : last].cpu().numpy()
 
     def state(self) -> dict[str, Any]:
-        """Everything that the next update depends on, as tensors and plain values."""
+        """Everything that the next update depends on, as tensors and plain values.
+
+        Of several processes all must call it: each drops activations by a stream of its own.
+        """
         on_cuda = self.device.type == "cuda"
+        stream = {
+            "dropout": self._dropout_bits.state(),
+            "device_dropout": torch.cuda.get_rng_state(self.device) if on_cuda else None,
+        }
         return {
             "model": self.model.state_dict(),
             "optimisers": [optimiser.state_dict() for optimiser in self.optimisers],
             "generator": self.generator.get_state(),
-            "dropout": self._dropout_bits.state(),
-            "device_dropout": torch.cuda.get_rng_state(self.device) if on_cuda else None,
+            "streams": gather(stream, self.world),
             "taken": int(self._taken.item()),
         }
 
     def restore(self, state: dict[str, Any]) -> None:
         """Take over a `state`; the following updates are those that would have come after it.
 
-        Raises ValueError when it comes from CUDA and this is not, or the other way round: their
-        generators count differently.
+        Raises ValueError when it comes from CUDA and this is not, or the other way round (their
+        generators count differently), or from another number of processes.
         """
-        if (state["device_dropout"] is not None) != (self.device.type == "cuda"):
+        stream = self._own_stream(state)
+        if (stream["device_dropout"] is not None) != (self.device.type == "cuda"):
             raise ValueError(
                 "This checkpoint was written on another kind of device; only there can its run "
                 "go on."
@@ -106,10 +113,20 @@ class Learner:
             for group in optimiser.param_groups:
                 group["lr"] = self._rate  # loading put a copy in its place
         self.generator.set_state(state["generator"])
-        self._dropout_bits.restore(state["dropout"])
-        if state["device_dropout"] is not None:
-            torch.cuda.set_rng_state(state["device_dropout"], self.device)
+        self._dropout_bits.restore(stream["dropout"])
+        if stream["device_dropout"] is not None:
+            torch.cuda.set_rng_state(stream["device_dropout"], self.device)
         self._taken.fill_(state["taken"])
+
+    def _own_stream(self, state: dict[str, Any]) -> dict[str, Any]:
+        streams = state.get("streams", [state])  # earlier versions kept the first process's only
+        if len(streams) != self.world.size:
+            raise ValueError(
+                "Every process drops activations by random bits of its own. This checkpoint holds "
+                f"those of {len(streams)} and here the number of processes is {self.world.size}: "
+                f"go on with {len(streams)}."
+            )
+        return streams[self.world.rank]
 
     def _loss(self, batch: PackedBatch) -> Tensor:
         """This process's part of the mean over all tokens of the joint batch.

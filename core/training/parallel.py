@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 import torch.distributed as dist
@@ -52,6 +53,14 @@ def share_gradients(
         return model
     ids = [device.index] if device.type == "cuda" else None
     return DistributedDataParallel(model, ids, find_unused_parameters=some_unused)
+
+
+def gather(value: Any, world: World) -> list[Any]:
+    """What every process has as its `value`, by rank. All of them must call it."""
+    values = [value] * world.size
+    if world.size > 1:
+        dist.all_gather_object(values, value)
+    return values
 
 
 def average(value: Tensor, world: World) -> Tensor:

@@ -10,12 +10,19 @@ import pytest
 
 from core.settings import REPOSITORY
 from core.training.__main__ import main
+from core.training.engine import Training
 from core.training.events import Finished, StepDone, read_events
 from core.training.recipe import PAPER
 
 TINY = replace(
     PAPER, name="tiny", d_model=12, num_heads=3, d_ff=20, batch=7, steps=5, warmup=5, dropout=0.0
 )
+
+TOGETHER = (
+    *(sys.executable, "-m", "torch.distributed.run"),
+    *("--standalone", "--nproc-per-node", "2"),
+)
+ONE_THREAD = {**os.environ, "OMP_NUM_THREADS": "1", "ONE_RECEPTOR_THREADS": "1"}
 
 
 @pytest.fixture
@@ -87,19 +94,56 @@ def test_bad_input_has_status_2_and_a_sentence(options, words, capsys):
     assert words in printed.err
 
 
+IN_TWO_PROCESSES = """
+import json, sys
+from dataclasses import replace
+from pathlib import Path
+from torch.distributed import barrier
+from core.training.engine import train
+from core.training.events import StepDone
+from core.training.parallel import joined_world
+from core.training.recipe import Recipe, Watch
+
+def losses(recipe, **files):
+    watch = Watch(held_out=1, snapshot_every=0, sample_every=0)
+    events = train(recipe, device="cpu", watch=watch, threads=1, **files)
+    return [event.loss for event in events if isinstance(event, StepDone)]
+
+recipe, file = Recipe.from_json(sys.argv[1]), Path(sys.argv[2])
+with joined_world() as world:
+    begun = losses(replace(recipe, steps=2), save_to=file)
+    barrier()
+    found = [begun + losses(recipe, resume=file), losses(recipe)]
+if world.speaks:
+    print(json.dumps(found))
+"""
+
+
+def test_two_processes_go_on_with_the_dropout_that_each_of_them_had(tmp_path):
+    recipe, file = replace(TINY, dropout=0.5), tmp_path / "run.pt"
+    (tmp_path / "both.py").write_text(IN_TWO_PROCESSES)
+    done = subprocess.run(
+        [*TOGETHER, str(tmp_path / "both.py"), recipe.to_json(), str(file)],
+        cwd=REPOSITORY, env={**ONE_THREAD, "PYTHONPATH": str(REPOSITORY)}, capture_output=True,
+        text=True, check=True,
+    )  # fmt: skip
+    gone_on, whole = json.loads(done.stdout)
+    assert len(whole) == TINY.steps
+    assert gone_on == whole
+    with pytest.raises(ValueError, match="those of 2 and here the number of processes is 1"):
+        Training(recipe, device="cpu", resume=file)
+
+
 def test_two_processes_lose_what_one_process_with_the_joint_batch_loses(tiny):
-    command = [
-        *(sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"),
-        *("-m", "core.training", "run", "--recipe-file", tiny, "--device", "cpu"),
-    ]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "ONE_RECEPTOR_THREADS": "1"}
+    command = ["-m", "core.training", "run", "--recipe-file", tiny, "--device", "cpu"]
     together = subprocess.run(
-        command, cwd=REPOSITORY, env=environment, capture_output=True, text=True, check=True
-    )
+        [*TOGETHER, *command],
+        cwd=REPOSITORY, env=ONE_THREAD, capture_output=True, text=True, check=True,
+    )  # fmt: skip
     events = list(read_events(together.stdout.splitlines()))
     alone = subprocess.run(
-        [sys.executable, *command[6:]],
-        cwd=REPOSITORY, env=environment, capture_output=True, text=True, check=True,
+        [sys.executable, *command],
+        cwd=REPOSITORY, env=ONE_THREAD, capture_output=True, text=True, check=True,
     )  # fmt: skip
     expected = list(read_events(alone.stdout.splitlines()))
     assert events[0].processes == 2

@@ -88,7 +88,8 @@ def test_the_cpu_takes_plain_steps():
 
 def test_a_checkpoint_of_another_kind_of_device_is_refused():
     learner = Learner(replace(SPRINT, d_model=12, num_heads=3, d_ff=20, steps=1), CPU)
-    state = learner.state() | {"device_dropout": torch.zeros(16, dtype=torch.uint8)}
+    state = learner.state()
+    state["streams"][0]["device_dropout"] = torch.zeros(16, dtype=torch.uint8)
     with pytest.raises(ValueError, match="another kind of device"):
         learner.restore(state)
 

@@ -112,6 +112,15 @@ def test_a_run_goes_on_from_a_checkpoint_with_the_same_losses(tmp_path, stop_at)
     assert rest[-1].seconds > read_checkpoint(path)["seconds"]
 
 
+def test_a_checkpoint_of_an_earlier_version_is_gone_on_from(tmp_path):
+    path = tmp_path / "early.pt"
+    run(replace(TINY, steps=4), save_to=path)
+    content = torch.load(path, weights_only=True)
+    (alone,) = content.pop("streams")  # what they hold lay beside the weights
+    torch.save(content | alone, path)
+    assert losses(run(resume=path)) == losses(run())[4:]
+
+
 def test_a_finished_run_can_be_made_longer(tmp_path):
     path = tmp_path / "done.pt"
     run(save_to=path)
