@@ -18,7 +18,7 @@ from core.training.cpu_forward import CpuForward
 from core.training.model import build_model
 from core.training.optimisers import clip_gradients, make_optimisers
 from core.training.packing import PackedBatch, PackedForward, draw_packed
-from core.training.parallel import World, average, gather, share_gradients
+from core.training.parallel import World, average, check_share, gather, share_gradients
 from core.training.random_bits import RandomBits
 from core.training.recipe import Recipe
 from core.training.schedule import learning_rate
@@ -28,10 +28,12 @@ class Learner:
     """Model, optimiser, generators and logs of one run, in one process of `world`.
 
     Every process draws the whole batch from the same generator and learns from its share.
+    Raises ValueError when the batch is too small to be shared.
     """
 
     def __init__(self, recipe: Recipe, device: torch.device, world: World | None = None):
         self.recipe, self.device, self.world = recipe, device, world or World()
+        check_share(recipe.batch, self.world)
         if device.type == "cpu":
             _keep_freed_memory()
         self.model = build_model(recipe).to(device)

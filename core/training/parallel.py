@@ -45,6 +45,15 @@ def joined_world() -> Iterator[World]:
         dist.destroy_process_group()
 
 
+def check_share(batch: int, world: World) -> None:
+    """Raises ValueError when a process would get none of the batch's pairs of strings."""
+    if (batch + 1) // 2 < world.size:
+        raise ValueError(
+            f"A batch of {batch:,} cannot be shared by {world.size:,} processes: each needs a pair "
+            f"of strings, so the batch must be {2 * world.size - 1:,} or more."
+        )
+
+
 def share_gradients(
     model: nn.Module, device: torch.device, world: World, *, some_unused: bool = False
 ) -> nn.Module:

@@ -10,6 +10,7 @@ from core.training.cross_check import agrees_with_cpu
 from core.training.devices import choose_device, device_name, sensible_threads
 from core.training.learner import Learner
 from core.training.packing import draw_packed
+from core.training.parallel import World, check_share
 from core.training.recipe import SPRINT
 
 CPU = torch.device("cpu")
@@ -84,6 +85,13 @@ def test_the_cpu_takes_plain_steps():
     assert isinstance(steps, PlainSteps)
     steps(3)
     assert (learner.logs(1, 3)[0] > 0).all()
+
+
+def test_a_batch_of_which_a_process_would_get_nothing_is_refused():
+    recipe = replace(SPRINT, d_model=12, num_heads=3, d_ff=20, steps=1, batch=4)
+    with pytest.raises(ValueError, match=r"4 cannot be shared by 3.*must be 5 or more"):
+        Learner(recipe, CPU, World(2, 3))
+    check_share(5, World(2, 3))
 
 
 def test_a_checkpoint_of_another_kind_of_device_is_refused():
