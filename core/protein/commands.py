@@ -22,6 +22,8 @@ from core.protein.table import scan_csv
 from core.protein.weights import load
 from core.settings import read_settings
 
+_PACKED = {".gz", ".bz2", ".xz", ".zst", ".zip"}
+
 
 class BadInput(ValueError):
     """Options or letters that cannot be used."""
@@ -84,6 +86,8 @@ def check_target(path: str | None) -> None:
     """Before anything is computed: a result that cannot be written would be lost."""
     if path is None:
         return
+    if Path(path).suffix.lower() in _PACKED:
+        raise BadInput(f"Nothing is packed here: name it {Path(path).stem}, not {Path(path).name}.")
     folder = Path(path).parent
     if Path(path).is_dir():
         raise BadInput(f"“{path}” is not the name of a file to write.")

@@ -5,11 +5,11 @@ record, its error in a column of its own. Knows nothing of pages.
 """
 
 import csv
+import itertools
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +23,7 @@ from core.protein.receptors import Receptor
 from core.protein.rows import PLAIN, Reading
 from core.protein.scan import scan_chains
 from core.protein.stream import stream_receptors
+from core.protein.target import check_header, drop_half_row, held, save
 
 COLUMNS = (
     "row", "name", "model", "scanned", "v_gene", "j_gene", "cdr3", "length",
@@ -59,30 +60,39 @@ def scan_many(
     """Scan every receptor of `source`, append to `target`, yield after each block.
 
     What `target` holds already is kept and not computed again; a half-written last row is
-    removed. `cdr3_only` hides the residues of the CDR3 alone, about a tenth of the work (chains
-    without one are scanned whole). `threads` chains are scanned at once. Raises ReceptorError
-    when `target` belongs to another file, model or choice.
+    removed. No other run may write to it meanwhile. `cdr3_only` hides the residues of the CDR3
+    alone, about a tenth of the work (chains without one are scanned whole). `threads` chains are
+    scanned at once. Raises ReceptorError when `source` holds no receptor, and when `target`
+    belongs to another file, model or choice, or to a run that is not over.
     """
-    receptors = stream_receptors(source, how)
+    receptors = _some(source, how)
     settings = (model.name, "cdr3" if cdr3_only else "all")
-    done, failed = _resume(target, receptors, settings)
-    resumed = done
-    yield ManyProgress(done, failed, resumed)
-    packed = model.packed(_TOKENS)
-    scan_them = partial(scan_chains, model, packed=packed, threads=threads, cdr3_only=cdr3_only)
-    known: dict[str, np.ndarray | str] = {}
-    with target.open("a", newline="", encoding="utf-8") as file:
+    with held(target) as file:
+        done, failed = _resume(target, receptors, settings)
+        resumed = done
+        yield ManyProgress(done, failed, resumed)
+        packed = model.packed(_TOKENS)
+        scan_them = partial(scan_chains, model, packed=packed, threads=threads, cdr3_only=cdr3_only)
+        known: dict[str, np.ndarray | str] = {}
         writer = csv.writer(file, delimiter="\t", lineterminator="\n")
-        if file.tell() == 0:
+        if os.fstat(file.fileno()).st_size == 0:
             writer.writerow(COLUMNS)
-        while part := list(islice(receptors, block)):
+        while part := list(itertools.islice(receptors, block)):
             for row in _rows(settings, part, scan_them, known):
                 writer.writerow(row)
                 failed += bool(row[-1])
             done += len(part)
-            file.flush()
-            os.fsync(file.fileno())
+            save(file)
             yield ManyProgress(done, failed, resumed)
+
+
+def _some(source: Path, how: Reading) -> Iterator[Receptor]:
+    """The receptors of a file; ReceptorError when there is none."""
+    receptors = stream_receptors(source, how)
+    first = next(receptors, None)
+    if first is None:
+        raise ReceptorError(f"{source} names its columns and holds no receptor below them.")
+    return itertools.chain([first], receptors)
 
 
 def _rows(
@@ -158,8 +168,8 @@ def _resume(
     """Check what is written, cut a half row off, and step over the receptors that are done."""
     if not target.is_file():  # a device has no rows, and reading it might never end
         return 0, 0
-    _check_header(target)
-    _drop_half_row(target)
+    check_header(target, ("\t".join(COLUMNS) + "\n").encode())
+    drop_half_row(target)
     if target.stat().st_size == 0:
         return 0, 0
     done = failed = 0
@@ -177,19 +187,3 @@ def _resume(
                 )
             done, failed = done + 1, failed + bool(row[-1])
     return done, failed
-
-
-def _check_header(target: Path) -> None:
-    """Before anything is changed: somebody's own file must stay as it is."""
-    with target.open("rb") as file:
-        first = file.readline(10_000)
-    if not ("\t".join(COLUMNS) + "\n").encode().startswith(first):
-        raise ReceptorError(f"{target} is not an output of this command: choose another name.")
-
-
-def _drop_half_row(target: Path) -> None:
-    with target.open("rb+") as file:
-        end = 0
-        for line in file:
-            end += len(line) if line.endswith(b"\n") else 0
-        file.truncate(end)

@@ -5,15 +5,19 @@ import errno
 import itertools
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 
 from core.alphabet import AMINO_ACIDS
-from core.protein import many
+from core.protein import many, target
 from core.protein.__main__ import main
+from core.protein.genes import ReceptorError
 from core.protein.many import BLOCK, scan_many
 from core.protein.model import LanguageModel
 
@@ -123,3 +127,87 @@ def test_threads_of_torch_are_given_back(tmp_path):
     before = torch.get_num_threads()
     assert main(["scan-many", str(tmp_path / "not there"), str(tmp_path / "out")]) == 2
     assert torch.get_num_threads() == before
+
+
+HOLDS = """
+import sys, time
+from pathlib import Path
+from core.protein.target import held
+with held(Path(sys.argv[1])):
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_a_second_run_on_one_target_is_refused_until_the_first_is_over(tmp_path, mini, capsys):
+    source, out = tmp_path / "in.csv", tmp_path / "out.tsv"
+    source.write_text("id,sequence\na,MKTAYI\nb,MKTAY\nc,MKTAY\n")
+    first = scan_many(mini, source, out, block=1)
+    for so_far in (0, 1):
+        assert next(first).done == so_far
+        before = out.read_bytes()
+        assert main(["scan-many", str(source), str(out)]) == 2
+        said = capsys.readouterr().err
+        assert f"Another run is writing {out} at this moment: wait until" in said
+        assert out.read_bytes() == before
+    assert list(first)[-1].done == 3
+    assert [row["name"] for row in read(out)] == ["a", "b", "c"]
+    assert main(["scan-many", str(source), str(out)]) == 0
+    assert "3 of them were in" in capsys.readouterr().err
+    assert sorted(os.listdir(tmp_path)) == ["in.csv", "out.tsv"]
+
+
+def test_a_run_that_was_killed_leaves_no_lock(tmp_path, tiny):
+    source, out = tmp_path / "in.csv", tmp_path / "out.tsv"
+    source.write_text("id,sequence\na,MKTAYI\n")
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDS, str(out)], stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout.readline() == "held\n"
+        with pytest.raises(ReceptorError, match="Another run is writing"):
+            next(scan_many(tiny, source, out))
+        other.kill()
+    assert [step.done for step in scan_many(tiny, source, out)] == [0, 1]
+
+
+@pytest.mark.parametrize("number", [None, errno.ENOLCK, errno.ENOTSUP])
+def test_without_locks_a_run_goes_on(tmp_path, tiny, monkeypatch, number):
+    def refuses(*_):
+        raise OSError(number, "no locks here")
+
+    locks = number and SimpleNamespace(flock=refuses, LOCK_EX=2, LOCK_NB=4)
+    monkeypatch.setattr(target, "fcntl", locks)
+    source, out = tmp_path / "in.csv", tmp_path / "out.tsv"
+    source.write_text("id,sequence\na,MKTAYI\n")
+    assert [step.done for step in scan_many(tiny, source, out)] == [0, 1]
+
+
+def test_a_device_serves_two_runs_at_once(tmp_path, tiny):
+    source = tmp_path / "in.csv"
+    source.write_text("id,sequence\na,MKTAYI\n")
+    first, second = (scan_many(tiny, source, Path(os.devnull)) for _ in range(2))
+    assert [next(first).done, next(second).done, next(first).done, next(second).done] == [
+        0,
+        0,
+        1,
+        1,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "says"),
+    [
+        (
+            "id,sequence\na,MKTAYI\n",
+            "out.tsv.gz",
+            "Nothing is packed here: name it out.tsv, not out",
+        ),
+        ("v\tcdr3\tj\n\n", "out.tsv", "in.csv names its columns and holds no receptor below them"),
+    ],
+)
+def test_what_would_mislead_is_refused_and_leaves_no_file(tmp_path, capsys, text, name, says):
+    source = tmp_path / "in.csv"
+    source.write_text(text)
+    assert main(["scan-many", str(source), str(tmp_path / name)]) == 2
+    assert says in capsys.readouterr().err
+    assert os.listdir(tmp_path) == ["in.csv"]
