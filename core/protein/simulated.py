@@ -23,14 +23,20 @@ def simulated_chains(path: Path, seed: int) -> Iterator[Chain]:
     """The chains of a file, in its order; receptors without a usable germline are left out.
 
     TRBV19 carries its published leader half of the time; of the others, 30 % start at a random
-    place in V, so that the model also meets chains that were cut.
+    place in V, so that the model also meets chains that were cut. Raises ReceptorError when the
+    file is not UTF-8 text.
     """
     random = np.random.default_rng(seed)
     with path.open(encoding="utf-8") as file:
-        for line in file:
-            chain = _chain(line.rstrip("\n").split("\t"), random)
-            if chain is not None:
-                yield chain
+        try:
+            for line in file:
+                chain = _chain(line.rstrip("\n").split("\t"), random)
+                if chain is not None:
+                    yield chain
+        except UnicodeDecodeError as problem:
+            raise ReceptorError(
+                f"{path} is not UTF-8 text: give what olga-generate_sequences wrote, unpacked."
+            ) from problem
 
 
 def _chain(columns: list[str], random: np.random.Generator) -> Chain | None:

@@ -47,10 +47,10 @@ def train_mini_command(options: argparse.Namespace) -> int:
     if not Path(options.receptors).is_file():
         raise BadInput(f"There is no file {options.receptors}.")
     check_target(options.target)
-    chains = list(simulated_chains(Path(options.receptors), options.seed))
-    say(f"{len(chains)} chains from {options.receptors}.")
     names = [field.name for field in fields(MiniRecipe)]
     try:
+        chains = list(simulated_chains(Path(options.receptors), options.seed))
+        say(f"{len(chains)} chains from {options.receptors}.")
         recipe = MiniRecipe(**{name: getattr(options, name) for name in names})
         for event in train_mini(chains, recipe, Path(options.target)):
             print(json.dumps(event), flush=True)

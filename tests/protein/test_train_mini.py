@@ -108,3 +108,14 @@ def test_the_command(simulated, tmp_path, capsys):
     assert main(["train-mini", str(simulated), str(tmp_path / "no folder" / "mini.pt")]) == 2
     assert main(["train-mini", str(tmp_path / "no file"), str(target)]) == 2
     assert "There is no file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("data", [SIMULATED.encode("utf-16"), b"TGT\tCASSF\tTRBV\xe4\n"])
+def test_a_file_that_is_not_utf_8_is_said_in_a_sentence(tmp_path, capsys, data):
+    (tmp_path / "in.tsv").write_bytes(data)
+    assert main(["train-mini", str(tmp_path / "in.tsv"), str(tmp_path / "out.pt")]) == 2
+    captured = capsys.readouterr()
+    assert captured.err.startswith("Bad input: ")
+    assert "in.tsv is not UTF-8 text: give what olga" in captured.err
+    assert captured.out == ""
+    assert not (tmp_path / "out.pt").exists()
