@@ -1,16 +1,23 @@
 """`python -m core.training run`: train from the command line, one JSON object per event.
 
-Events go to standard output, messages to standard error. Exit status: 0 finished, 1 failed
-or the weights could not be saved, 2 bad input. Under torchrun the processes share each batch and
-the first one prints.
+Events go to standard output, messages to standard error. Exit status: 0 finished, 1 failed,
+stopped or the weights could not be saved, 2 bad input. Ctrl-C ends the run after the step it is
+in, with a checkpoint if --save is given; a second one ends it at once. Under torchrun the
+processes share each batch and the first one prints.
 """
 
 import argparse
+import errno
+import os
+import signal
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from core.training.engine import Training
-from core.training.events import Failed, NotSaved, Saved, to_json_line
+from core.training.events import Event, Failed, Finished, NotSaved, Saved, to_json_line
 from core.training.parallel import World, joined_world
 from core.training.recipe import RECIPES, Recipe, Watch
 
@@ -18,32 +25,89 @@ from core.training.recipe import RECIPES, Recipe, Watch
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; the exit status."""
     options = _parser().parse_args(arguments)
-    with joined_world() as world:
-        try:
-            training = Training(
-                _recipe(options),
-                device=options.device,
-                watch=_watch(options),
-                resume=options.resume,
-                save_to=options.save,
-            )
-        except ValueError as error:
-            print(error, file=sys.stderr)
-            return 2
-        return _report(training, world)
+    try:
+        with joined_world() as world:
+            return _run(options, world)
+    except OSError as problem:  # standard output: what a checkpoint's file refuses is an event
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(problem, BrokenPipeError):  # else whoever read has seen enough
+            reason = "the disk is full" if problem.errno == errno.ENOSPC else problem.strerror
+            print(f"Failed: the events cannot be written: {reason}.", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print(f"\nStopped at once. {_where(options.save)}", file=sys.stderr)
+        return 1
 
 
-def _report(training: Training, world: World) -> int:
-    status = 0
-    for event in training.events():
-        if world.speaks:
-            print(to_json_line(event), flush=True)
-        if isinstance(event, Saved):
-            status = 0
-        if isinstance(event, NotSaved | Failed):
-            print(event.sentence, file=sys.stderr)
-            status = 1
+def _run(options: argparse.Namespace, world: World) -> int:
+    try:
+        training = Training(
+            _recipe(options),
+            device=options.device,
+            watch=_watch(options),
+            resume=options.resume,
+            save_to=options.save,
+        )
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 2
+    with _first_interrupt(world) as interrupted:
+        return _report(training, world, options.save, interrupted)
+
+
+def _report(
+    training: Training, world: World, save_to: Path | None, interrupted: threading.Event
+) -> int:
+    status, events = 0, training.events()
+    for event in events:
+        status = _tell(event, world, status)
+        if interrupted.is_set() and not isinstance(event, Finished | Failed):
+            if save_to:
+                saved = training.save(save_to)
+                while training.step < saved.step:  # a GPU is some steps ahead of its events
+                    _tell(next(events), world, 0)
+                _tell(saved, world, 0)
+            print(f"\nStopped after step {training.step:,}. {_where(save_to)}", file=sys.stderr)
+            return 1
     return status
+
+
+def _tell(event: Event, world: World, status: int) -> int:
+    """Print the event; the exit status that was `status` before it."""
+    if world.speaks:
+        print(to_json_line(event), flush=True)
+    if isinstance(event, NotSaved | Failed):
+        print(event.sentence, file=sys.stderr)
+        return 1
+    return 0 if isinstance(event, Saved) else status
+
+
+@contextmanager
+def _first_interrupt(world: World) -> Iterator[threading.Event]:
+    """Set by the first Ctrl-C, so that no step is cut in two; the second one interrupts.
+
+    Of several processes each would end after another step, so there the first one interrupts.
+    """
+    noted, before = threading.Event(), signal.getsignal(signal.SIGINT)
+
+    def note(*_: object) -> None:
+        noted.set()
+        signal.signal(signal.SIGINT, before)
+
+    if world.size == 1:
+        signal.signal(signal.SIGINT, note)
+    try:
+        yield noted
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _where(save_to: Path | None) -> str:
+    if save_to is None:
+        return "Nothing was saved; --save FILE would keep it."
+    if not save_to.exists():
+        return f"There is no checkpoint at {save_to}."
+    return f"The last checkpoint written to {save_to} stays; --resume {save_to} goes on from it."
 
 
 def _recipe(options: argparse.Namespace) -> Recipe:

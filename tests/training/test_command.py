@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from dataclasses import replace
@@ -11,7 +12,7 @@ import pytest
 from core.settings import REPOSITORY
 from core.training.__main__ import main
 from core.training.engine import Training
-from core.training.events import Finished, StepDone, read_events
+from core.training.events import Finished, StepDone, read_events, to_json_line
 from core.training.recipe import PAPER
 
 TINY = replace(
@@ -68,6 +69,64 @@ def test_a_failed_run_has_status_1(tmp_path, capsys):
     last = json.loads(printed.out.splitlines()[-1])
     assert last["event"] == "failed"
     assert last["sentence"] in printed.err
+
+
+def interrupt_at(monkeypatch, step, times):
+    """Ctrl-C, `times` times, while the event of this step is being written."""
+
+    def line(event):
+        if isinstance(event, StepDone) and event.step == step:
+            for _ in range(times):
+                signal.raise_signal(signal.SIGINT)
+        return to_json_line(event)
+
+    monkeypatch.setattr("core.training.__main__.to_json_line", line)
+
+
+def test_a_run_that_is_interrupted_is_saved_and_can_go_on(tiny, tmp_path, capsys, monkeypatch):
+    base, path = ["run", "--recipe-file", tiny, "--device", "cpu"], str(tmp_path / "run.pt")
+    interrupt_at(monkeypatch, step=2, times=1)
+    assert main([*base, "--save", path]) == 1
+    printed = capsys.readouterr()
+    assert [json.loads(line)["event"] for line in printed.out.splitlines()][-2:] == [
+        "step",
+        "saved",
+    ]
+    assert f"Stopped after step 2. The last checkpoint written to {path} stays" in printed.err
+    monkeypatch.undo()
+    assert main([*base, "--resume", path]) == 0
+    assert [line["step"] for line in lines_of(capsys) if line["event"] == "step"] == [3, 4, 5]
+
+
+@pytest.mark.parametrize(("times", "words"), [(1, "after step 3"), (2, "at once")])
+def test_a_run_that_is_interrupted_says_that_nothing_was_saved(
+    times, words, tiny, capsys, monkeypatch
+):
+    before = signal.getsignal(signal.SIGINT)
+    interrupt_at(monkeypatch, step=3, times=times)
+    assert main(["run", "--recipe-file", tiny, "--device", "cpu"]) == 1
+    assert f"Stopped {words}. Nothing was saved" in capsys.readouterr().err
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_second_interrupt_says_where_no_checkpoint_is(tiny, tmp_path, capsys, monkeypatch):
+    path = tmp_path / "run.pt"
+    interrupt_at(monkeypatch, step=2, times=2)
+    assert main(["run", "--recipe-file", tiny, "--device", "cpu", "--save", str(path)]) == 1
+    assert f"Stopped at once. There is no checkpoint at {path}." in capsys.readouterr().err
+
+
+def test_output_that_nobody_reads_or_no_disk_takes_ends_the_run(tiny, capsys, monkeypatch):
+    read, write = os.pipe()
+    os.close(read)
+    for output, words in (
+        (os.fdopen(write, "w"), ""),
+        (open("/dev/full", "w"), "Failed: the events cannot be written: the disk is full.\n"),  # noqa: SIM115
+    ):
+        with output, monkeypatch.context() as patched:
+            patched.setattr(sys, "stdout", output)
+            assert main(["run", "--recipe-file", tiny, "--device", "cpu"]) == 1
+        assert capsys.readouterr().err == words
 
 
 @pytest.mark.parametrize(
