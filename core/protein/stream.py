@@ -17,6 +17,7 @@ from core.protein.rows import Reading
 
 _LONGEST_FIELD = 100_000_000
 _PACKED = b"\x1f\x8b"  # how gzip files begin
+_START = 64  # bytes that tell how the others are to be read
 _DAMAGED = (gzip.BadGzipFile, EOFError, zlib.error)
 
 
@@ -55,7 +56,7 @@ def text_of(data: bytes) -> str:
     if data[:2] == _PACKED:
         data = _unpacked(data)
     try:
-        return data.decode(_encoding(data[:2], "This"))
+        return data.decode(_encoding(data[:_START], "This"))
     except UnicodeDecodeError as problem:
         raise ReceptorError(
             f"This is not text (byte {problem.start + 1} is not UTF-8): save it as a plain TSV, "
@@ -76,18 +77,23 @@ def _unpacked(data: bytes) -> bytes:
 
 
 def _encoding(start: bytes, what: str) -> str:
-    """The encoding of a file, called `what`, that begins with these two bytes."""
-    if start == b"PK":
+    """The encoding of a file, called `what`, that begins with these bytes."""
+    if start[:2] == b"PK":
         raise ReceptorError(f"{what} is a spreadsheet or an archive: save it as CSV or TSV.")
-    return "utf-16" if start in {b"\xff\xfe", b"\xfe\xff"} else "utf-8-sig"
+    if start[:2] in {b"\xff\xfe", b"\xfe\xff"}:
+        return "utf-16"
+    # The letters of these files take one byte of UTF-16's two.
+    if len(start) > 1 and any(start) and not (any(start[::2]) and any(start[1::2])):
+        raise ReceptorError(f"{what} is UTF-16 without a mark at its start: save it as UTF-8.")
+    return "utf-8-sig"
 
 
 def _open(source: Path) -> TextIOWrapper:
     """A text file, also packed with gzip or in the UTF-16 that spreadsheets write."""
     with source.open("rb") as file:
-        start = file.read(2)
-    if start != _PACKED:
+        start = file.read(_START)
+    if start[:2] != _PACKED:
         return source.open(encoding=_encoding(start, str(source)), errors="replace")
     with gzip.open(source) as packed:
-        start = packed.read(2)
+        start = packed.read(_START)
     return gzip.open(source, "rt", encoding=_encoding(start, str(source)), errors="replace")

@@ -177,6 +177,24 @@ def test_a_spreadsheet_is_named_as_one(tmp_path):
         next(stream_receptors(tmp_path / "book.xlsx", PLAIN))
 
 
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("text", ["v", "v cdr3 j\n", f"v\tcdr3\tj\nTRBV19\t{CDR3}\tTRBJ2-7\n" * 3])
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_utf_16_without_a_mark_is_named(tmp_path, encoding, text, pack):
+    data = pack(text.encode(encoding))
+    (tmp_path / "file").write_bytes(data)
+    says = "is UTF-16 without a mark at its start: save it as UTF-8"
+    with pytest.raises(ReceptorError, match=f"file {says}"):
+        next(stream_receptors(tmp_path / "file", PLAIN))
+    with pytest.raises(ReceptorError, match=f"This {says}"):
+        text_of(data)
+
+
+@pytest.mark.parametrize("data", [b"", b"v", b"\0", b"\0\0\0\0", b"v\0\tj", b"\xef\xbb\xbfv"])
+def test_other_short_texts_are_not_taken_for_utf_16(data):
+    assert text_of(data) == data.decode("utf-8-sig")
+
+
 def test_a_packed_file_that_breaks_off_is_named(tmp_path):
     text = "v\tcdr3\tj\n" + f"TRBV19\t{CDR3}\tTRBJ2-7\n" * 31
     (tmp_path / "file").write_bytes(gzip.compress(text.encode())[:-9])
