@@ -49,9 +49,10 @@ def limit_sentence(run: ToyRun) -> str | None:
     letters = run.sequence
     shares = f"{percent(fooled.target_weight)} to {label(letters, fooled.target)}, but also "
     shares += f"{percent(fooled.look_alike_weight)} to {label(letters, fooled.look_alike)}"
+    apart = fooled.look_alike - fooled.target
     return (
         f"The slow wave repeats every {slow_wave_period():.2f} residues and this sequence has "
         f"{len(letters)}: head {fooled.head + 1}'s {label(letters, fooled.query)} gives "
-        f"{shares}, {abs(fooled.look_alike - fooled.target)} residues further "
-        "on. That is why real models use many frequencies."
+        f"{shares}, {abs(apart)} residues {'after' if apart > 0 else 'before'} it. That is why "
+        "real models use many frequencies."
     )

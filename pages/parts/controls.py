@@ -3,6 +3,7 @@
 import streamlit as st
 
 from core.alphabet import DEFAULT_SEQUENCE, Cleaned, SequenceError, clean_sequence
+from pages.parts.frame import open_room
 
 
 def sequence_box(
@@ -19,7 +20,9 @@ def sequence_box(
     The box is shared by all pages that use the same `key`.
     """
     last_good = f"_last_good_{key}_{max_length}"
+    _bring_along(key)
     text = st.text_input(label, default, key=key, bind="query-params", help=help)
+    st.session_state[f"_text_{key}"] = open_room(), text
     try:
         cleaned = clean_sequence(text or "", min_length=min_length, max_length=max_length)
     except SequenceError as problem:
@@ -30,3 +33,14 @@ def sequence_box(
     for note in cleaned.notes:
         st.caption(f":material/info: {note}")
     return cleaned
+
+
+def _bring_along(key: str) -> None:
+    """Take the text of the page before to this page, just opened.
+
+    Streamlit does so by itself unless the text came from a link and nothing was touched since.
+    """
+    room, text = st.session_state.get(f"_text_{key}", (open_room(), None))
+    if room != open_room() and text and key not in st.query_params:
+        st.session_state[key] = st.query_params[key] = text
+        st.rerun()

@@ -12,7 +12,7 @@ from streamlit.navigation.page import Page
 
 from core.settings import ASSETS
 
-_ROUTED = "_routed_by_entry_script"
+_ROUTED, _OPEN = "_routed_by_entry_script", "_open_room"
 # A figure without a theme writes in Plotly's grey, which becomes the colour of the page's text;
 # but not on coloured cells, where Plotly chose between grey and white.
 _INK = (
@@ -101,7 +101,13 @@ def open_page(name: str, first_click: str) -> None:
     if _ROUTED not in st.session_state:
         navigate()
         st.rerun()
+    st.session_state[_OPEN] = name
     room = next(room for room in ROOMS if room.name == name)
     st.title(room.title)
     st.markdown(f"{room.help} **{first_click}**")
     st.html(_INK)
+
+
+def open_room() -> str:
+    """The name of the page that is open."""
+    return str(st.session_state.get(_OPEN, ""))

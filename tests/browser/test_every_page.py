@@ -1,5 +1,7 @@
 """Every page by its own URL on a server that nobody has opened, in a real browser."""
 
+import re
+
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
@@ -54,3 +56,13 @@ def test_axe_finds_no_serious_violation(app_url, browser: Browser, room, scheme)
 def _is_error(message) -> bool:
     place = f"{message.text} {message.location}"
     return message.type == "error" and EXPECTED_NOISE not in place
+
+
+def test_the_sequence_of_a_link_goes_along_to_the_next_page(app_url, page: Page):
+    box = page.get_by_label("Sequence").first
+    page.goto(f"{app_url}/full_transformer?seq=CASSLGQ")
+    expect(box).to_have_value("CASSLGQ", timeout=30_000)
+    page.get_by_role("link", name="Four traps").click()
+    expect(page.get_by_role("heading", name="Four traps")).to_be_visible(timeout=30_000)
+    expect(page).to_have_url(re.compile("traps.*seq=CASSLGQ"), timeout=30_000)
+    expect(box).to_have_value("CASSLGQ")

@@ -100,6 +100,8 @@ def test_long_sequences_are_told_what_the_slow_wave_does():
     assert "18.85" in sentence
     assert "26" in sentence
     assert "many frequencies" in sentence
+    assert ("residues after it" in sentence) == (fooled.look_alike > fooled.target)
+    assert "residues before it" in limit_sentence(run_toy((SEQUENCE * 5)[:60]))
 
 
 def test_weight_is_shared_in_the_ratio_that_the_wave_predicts():
