@@ -113,9 +113,13 @@ def _where(save_to: Path | None) -> str:
 def _recipe(options: argparse.Namespace) -> Recipe:
     if options.recipe_file:
         try:
-            recipe = Recipe.from_json(options.recipe_file.read_text())
+            recipe = Recipe.from_json(options.recipe_file.read_text("utf-8-sig"))
         except OSError as error:
             raise ValueError(f"{options.recipe_file} cannot be read: {error.strerror}.") from error
+        except UnicodeDecodeError as error:
+            raise ValueError(
+                f"{options.recipe_file} cannot be read as text: save it in the encoding UTF-8."
+            ) from error
     else:
         recipe = RECIPES[options.recipe]
     changes = {"steps": options.steps, "seed": options.seed}
@@ -124,7 +128,9 @@ def _recipe(options: argparse.Namespace) -> Recipe:
 
 
 def _watch(options: argparse.Namespace) -> Watch:
-    every = options.evaluate_every or (10 if options.until_exact else 500)
+    every = options.evaluate_every
+    if every is None:
+        every = 10 if options.until_exact else 500
     return Watch(string=options.string, evaluate_every=every, until_exact=options.until_exact)
 
 
@@ -140,7 +146,9 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument(
         "--until-exact", type=int, metavar="N", help="stop once N of 1,000 strings are exact"
     )
-    run.add_argument("--evaluate-every", type=int, metavar="N", help="steps between evaluations")
+    run.add_argument(
+        "--evaluate-every", type=int, metavar="N", help="steps between evaluations; 0: at the end"
+    )
     run.add_argument("--string", default=Watch().string, help="the string that is watched")
     run.add_argument("--save", type=Path, metavar="PT", help="write checkpoints here")
     run.add_argument("--resume", type=Path, metavar="PT", help="go on from this checkpoint")

@@ -34,6 +34,10 @@ class FromJson:
             values = json.loads(text)
         except json.JSONDecodeError as error:
             raise ValueError(f"This is not JSON: {error}.") from error
+        except RecursionError as error:
+            raise ValueError("A recipe in JSON has no brackets within so many brackets.") from error
+        except ValueError as error:  # Python reads no whole number of thousands of digits
+            raise ValueError("A number in this JSON has more digits than any setting.") from error
         if not isinstance(values, dict):
             raise ValueError("A recipe in JSON is one object of names and values.")
         return cls.from_dict(values)

@@ -4,6 +4,7 @@ In: numbers, switches, JSON. Out: frozen, validated values, or a ValueError with
 visitor can read. Knows nothing of torch, so pages and the web server may import it.
 """
 
+import reprlib
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, no_type_check
 
@@ -135,9 +136,13 @@ def _check_number(name: str, value: Any, setting: Setting, whole: bool) -> None:
     right_type = isinstance(value, int) or (not whole and isinstance(value, float))
     if isinstance(value, bool) or not right_type or not setting.low <= value <= setting.high:
         raise ValueError(
-            f"{setting.label} ({name}) is {value!r}; it must be {kind} from "
-            f"{setting.low:g} to {setting.high:,g}."
+            f"{setting.label} ({name}) is {reprlib.repr(value)}; it must be {kind} from "
+            f"{_bound(setting.low)} to {_bound(setting.high)}."
         )
+
+
+def _bound(value: float | int) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:,g}"
 
 
 def _check_choices(recipe: Recipe) -> None:

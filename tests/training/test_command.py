@@ -59,6 +59,23 @@ def test_a_run_is_saved_and_gone_on_with(tiny, tmp_path, capsys):
     assert [line["step"] for line in lines if line["event"] == "step"] == [3, 4, 5]
 
 
+@pytest.mark.parametrize(("every", "steps"), [("0", [11]), ("4", [4, 8, 11])])
+def test_zero_means_that_only_the_end_is_evaluated(every, steps, tiny, capsys):
+    options = ["--steps", "11", "--until-exact", "1000", "--evaluate-every", every]
+    assert main(["run", "--recipe-file", tiny, "--device", "cpu", *options]) == 0
+    assert [line["step"] for line in lines_of(capsys) if line["event"] == "evaluated"] == steps
+
+
+def test_a_recipe_is_read_whatever_mark_stands_before_it_if_it_is_utf_8(tmp_path, capsys):
+    for encoding, status in (("utf-8-sig", 0), ("utf-16", 2)):
+        file = tmp_path / encoding
+        file.write_text(replace(TINY, steps=1).to_json(), encoding)
+        assert main(["run", "--recipe-file", str(file), "--device", "cpu"]) == status
+    assert capsys.readouterr().err == (
+        f"{tmp_path / 'utf-16'} cannot be read as text: save it in the encoding UTF-8.\n"
+    )
+
+
 def test_a_failed_run_has_status_1(tmp_path, capsys):
     wild = replace(
         TINY, schedule="linear", peak=1.0, final_fraction=1.0, warmup=0, clip_norm=0.0, steps=60

@@ -84,10 +84,34 @@ def test_what_is_wrong_is_said_in_words(changes, words):
         Recipe.from_dict({**PAPER.to_dict(), **changes})
 
 
-@pytest.mark.parametrize("text", ["{", "[]", "3", '{"steps": "many"}'])
-def test_json_that_is_no_recipe_is_refused(text):
-    with pytest.raises(ValueError, match=r"JSON|Steps"):
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("{", "JSON"),
+        ("[]", "JSON"),
+        ("3", "JSON"),
+        ('{"steps": "many"}', "Steps"),
+        ("[" * 100_000, "brackets within so many brackets"),
+        ('{"steps": ' + "9" * 5000 + "}", "more digits than any setting"),
+        ('{"steps": ' + "9" * 4000 + "}", r"Steps \(steps\) is 9{5,30}\.\.\.9{5,30}; "),
+    ],
+)
+def test_json_that_is_no_recipe_is_refused(text, words):
+    with pytest.raises(ValueError, match=words):
         Recipe.from_json(text)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("seed", "a whole number from 0 to 2,147,483,647."),
+        ("peak", "a number from 1e-06 to 1."),
+        ("clip_norm", "a number from 0 to 1,000."),
+    ],
+)
+def test_bounds_are_written_as_people_write_them(name, words):
+    with pytest.raises(ValueError, match=words):
+        replace(PAPER, **{name: -1})
 
 
 @pytest.mark.parametrize(
