@@ -13,14 +13,14 @@ import pytest
 
 from core.alphabet import AMINO_ACIDS
 from core.protein.cards import MODELS, WeightsError
-from core.protein.chain import default_chain
+from core.protein.chain import Chain, default_chain
 from core.protein.download import DownloadProgress
 from core.protein.embeddings import attention
 from core.protein.germline import assemble
 from core.protein.guess import guess
 from core.protein.in_numpy import trb_mini
 from core.protein.weights import load
-from pages.parts.esm import inside, pictures
+from pages.parts.esm import choose, inside, pictures
 from pages.parts.esm.lab_data import example_rows
 from pages.parts.esm.pictures import PICTURES
 from pages.parts.esm.words import (
@@ -30,6 +30,7 @@ from pages.parts.esm.words import (
     guess_code,
     lab_code,
     scan_code,
+    strip_code,
 )
 from pages.parts.links import plain
 from pages.parts.loaded_models import downloads
@@ -485,6 +486,28 @@ def test_the_scripts_of_attention_and_of_one_letter_print_what_is_shown(capsys):
     first, *layers = capsys.readouterr().out.splitlines()
     assert first == "places 112 113 116 117"
     assert len(layers) == model.num_layers + 1
+
+
+def test_every_script_of_a_scanned_page_runs_and_prints(open_page, monkeypatch, capsys):
+    scripts: dict[str, str] = {}
+    monkeypatch.setattr(
+        "pages.parts.downloads.downloads", lambda key, *, code, **_: scripts.update({code: key})
+    )
+    assert not scanned(open_page("esm")).exception
+    assert {"e_strip", "e_bars", "e_track"} <= set(scripts.values())
+    for code, key in scripts.items():
+        capsys.readouterr()
+        exec(compile(code, key, "exec"), {})
+        assert capsys.readouterr().out, key
+
+
+@pytest.mark.parametrize("chain", [default_chain(), Chain("MKTAYIAKQR")])
+def test_the_script_of_the_letters_prints_what_they_show(chain, capsys):
+    exec(strip_code(chain), {})
+    header, *rows = (line.split("\t") for line in capsys.readouterr().out.splitlines())
+    shown = choose._chain_table(chain)
+    assert header == list(shown)
+    assert rows == [[str(x or "") for x in row] for row in zip(*shown.values(), strict=True)]
 
 
 def test_chain_code_rebuilds_the_chain():

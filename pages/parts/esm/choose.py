@@ -83,7 +83,7 @@ def show_strip(chain: Chain, position: int) -> None:
         key="e_strip",
         alt=f"The chain's {len(chain)} residues, {parts}; the hidden one is framed.",
         table=lambda: _chain_table(chain),
-        code=words.chain_code(chain),
+        code=words.strip_code(chain),
         on_select=_clicked,
     )
     # Plotly would draw all letters anew to move one frame, so the page's style sheet moves it.

@@ -72,6 +72,20 @@ def chain_code(chain: Chain) -> str:
     return "\n".join(["chain = Chain(", *lines, ")"])
 
 
+def strip_code(chain: Chain) -> str:
+    """A script that prints each residue's region, its number in the CDR3 and in IMGT's scheme."""
+    return f"""{RUN_IT}from core.protein.chain import Chain
+
+{chain_code(chain)}
+print("position", "residue", "region", "cdr3", "imgt", sep="\\t")
+for position, residue in enumerate(chain.sequence, 1):
+    number = chain.numbers(position)
+    print(
+        position, residue, chain.region_at(position), number.cdr3 or "", number.imgt, sep="\\t"
+    )
+"""
+
+
 def guess_code(chain: Chain, model_name: str, position: int) -> str:
     """A script that prints the numbers of one guess."""
     in_numpy = model_name == TRB_MINI.name
