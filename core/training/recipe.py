@@ -154,6 +154,8 @@ def _check_choices(recipe: Recipe) -> None:
         )
     if not isinstance(recipe.name, str) or not 1 <= len(recipe.name) <= LONGEST_NAME:
         raise ValueError(f"A recipe's name has 1 to {LONGEST_NAME} characters.")
+    if any("\ud800" <= character <= "\udfff" for character in recipe.name):
+        raise ValueError("The recipe's name holds half of a character, which cannot be written.")
 
 
 def _check_letters(letters: Any) -> None:

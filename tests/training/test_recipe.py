@@ -76,6 +76,7 @@ def test_every_bound_is_enforced(name):
         ({"optimiser": "sgd"}, "optimiser"),
         ({"positions": 1}, "on or off"),
         ({"name": ""}, "1 to 60"),
+        ({"name": "\ud83e"}, "half of a character"),
         ({"nonsense": 1}, "nonsense"),
     ],
 )
