@@ -137,6 +137,16 @@ def test_a_vote_hides_the_answer_until_reveal(open_page, true_guess):
     assert "cannot see residue" not in words_of(app)
 
 
+def test_a_vote_closes_the_sections_that_would_tell_the_answer(open_page):
+    app = scanned(open_page("esm"))
+    assert app.metric
+    app.toggle("e_vote").set_value(True).run()
+    assert not app.metric
+    assert "Closed while a vote is held" in words_of(app)
+    app.toggle("e_vote").set_value(False).run()
+    assert app.metric
+
+
 def test_scan_gives_the_numbers_of_the_core(open_page):
     app = scanned(open_page("esm"))
     assert not app.exception
@@ -211,6 +221,12 @@ def test_an_empty_file_is_named(open_page, content):
     assert (
         error.value == f"mine.tsv: {plain('This file is empty: choose one with receptors in it.')}"
     )
+
+
+def test_a_header_without_rows_is_said_to_hold_no_receptor(open_page):
+    app = open_page("esm")
+    app.text_area("e_rows").set_value("v\tcdr3\tj").run()
+    assert "no receptor below it" in words_of(app)
 
 
 def test_the_missing_leader_is_explained_for_the_model_that_is_used(open_page):

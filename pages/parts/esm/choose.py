@@ -9,7 +9,7 @@ from pages.parts.downloads import show_figure
 from pages.parts.esm import words
 
 AT, PICK, VOTE, OPENED, _LAST = "e_at", "_e_pick", "e_vote", "_e_opened", "_e_clicked"
-_USUAL = "_e_usual"
+_USUAL, _HELD = "_e_usual", "_e_vote_held"
 
 
 def usual_position(chain: Chain) -> int:
@@ -40,12 +40,16 @@ def choose(chain: Chain, usual: int) -> int:
             help="The position on the chain, from 1. A click on a letter above does the same.",
         )
     )
-    vote.toggle(
+    held = vote.toggle(
         "Hold a vote",
         key=VOTE,
         bind="query-params",
         help="The answer stays hidden until you press Reveal (key V).",
     )
+    if held != st.session_state.get(_HELD, held):
+        st.session_state[_HELD] = held
+        st.rerun()  # the sections below open and close with it
+    st.session_state[_HELD] = held
     if chain.cdr3_positions:
         st.session_state[PICK] = position if position in chain.cdr3_positions else None
         hide = hidden(chain, position)

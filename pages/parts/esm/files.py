@@ -47,6 +47,9 @@ def read_table(text: str) -> ReceptorFile:
 
 
 def _choose(file: ReceptorFile) -> None:
+    if not file.receptors:
+        st.error("There is a header and no receptor below it.", icon=":material/error:")
+        return
     bad = [receptor for receptor in file.receptors if receptor.chain is None]
     st.caption(
         f"Read as {file.format}: {counted(len(file.receptors), 'receptor')}, {len(file.good):,} "

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from core.protein.chain import Chain
+from pages.parts.esm.choose import VOTE
 from pages.parts.esm.compare import KINDS, compare_section
 from pages.parts.esm.inside import attention_section, same_letter_section
 from pages.parts.esm.lab import lab_section
@@ -43,6 +44,9 @@ def look_further(chain: Chain, model_name: str) -> None:
     )
     model = loaded_model(model_name)
     if model is None:
+        return
+    if st.session_state.get(VOTE):
+        st.caption("Closed while a vote is held: these sections would tell the answer.")
         return
     layers, heads = whole_number(1, model.num_layers), whole_number(1, model.num_heads)
     say_what_is_damaged({"e_layer": ("layer", layers), "e_head": ("head", heads)})
