@@ -27,6 +27,14 @@ ONE_THREAD = {**os.environ, "OMP_NUM_THREADS": "1", "ONE_RECEPTOR_THREADS": "1"}
 
 
 @pytest.fixture
+@pytest.fixture(autouse=True)
+def interrupts_as_in_a_terminal():
+    """Python's own handler: a process started in the background ignores the signal."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def tiny(tmp_path):
     file = tmp_path / "tiny.json"
     file.write_text(TINY.to_json())
