@@ -26,7 +26,6 @@ TOGETHER = (
 ONE_THREAD = {**os.environ, "OMP_NUM_THREADS": "1", "ONE_RECEPTOR_THREADS": "1"}
 
 
-@pytest.fixture
 @pytest.fixture(autouse=True)
 def interrupts_as_in_a_terminal():
     """Python's own handler: a process started in the background ignores the signal."""
@@ -35,6 +34,7 @@ def interrupts_as_in_a_terminal():
     signal.signal(signal.SIGINT, before)
 
 
+@pytest.fixture
 def tiny(tmp_path):
     file = tmp_path / "tiny.json"
     file.write_text(TINY.to_json())
