@@ -22,8 +22,9 @@ class Chain:
     `leader_end` is the length of the signal peptide (0: none). `v_lengths` are the lengths of
     FR1, CDR1, FR2, CDR2, FR3 in the germline; FR3 ends with C104, and the first `v_cut` residues
     of FR1 are missing from the chain. `cdr3` is (first, last), 1-based: the
-    conserved C104 to F118 or W118, both included. `from_v` and `from_j` say how many letters of
-    the CDR3 the germline V can encode from the left and the germline J from the right.
+    conserved C104 to F118 or W118, both included. `j_end` is J's last position where more follows
+    (a constant domain; None: nothing does). `from_v` and `from_j` say how many letters of the CDR3
+    the germline V can encode from the left and the germline J from the right.
 
     Raises SequenceError for letters that a model must not see, ValueError for parts that do
     not fit.
@@ -41,10 +42,11 @@ class Chain:
     v_cut: int = 0
     notes: tuple[str, ...] = ()
     species: str = "homosapiens"
+    j_end: int | None = None
 
     def __post_init__(self) -> None:
         _check_letters(self.sequence)
-        parts.check_parts(len(self), self.leader_end, self.cdr3)
+        parts.check_parts(len(self), self.leader_end, self.cdr3, self.j_end)
         if self.v_lengths is not None:
             parts.check_v_lengths(self.v_lengths, self.v_cut, self.leader_end, self.cdr3)
 
@@ -86,8 +88,8 @@ class Chain:
 
     @property
     def regions(self) -> tuple[parts.Region, ...]:
-        """leader, V, CDR3, J in order, without empty ones; one region "chain" without a CDR3."""
-        return parts.regions(len(self), self.leader_end, self.cdr3)
+        """leader, V, CDR3, J, after J in order, without empty ones; "chain" without a CDR3."""
+        return parts.regions(len(self), self.leader_end, self.cdr3, self.j_end)
 
     @property
     def v_regions(self) -> tuple[parts.Region, ...]:
@@ -102,7 +104,7 @@ class Chain:
     def numbers(self, position: int) -> parts.Numbers:
         """The chain, CDR3 and IMGT numbers of the residue at 1-based `position`."""
         self.token_index(position)
-        if self.cdr3 is None:
+        if self.cdr3 is None or position > (self.j_end or len(self)):
             return parts.Numbers(position, None, "")
         first, last = self.cdr3
         if position > last:

@@ -16,7 +16,7 @@ from core.protein.guess import guess
 from core.protein.limits import limits
 from core.protein.model import LanguageModel
 from core.protein.readout import at_temperature, p_true, pseudo_perplexity
-from core.protein.recognise import from_sequence
+from core.protein.receptors import one_receptor
 from core.protein.scan import scan_steps
 from core.protein.table import scan_csv
 from core.protein.weights import load
@@ -41,7 +41,7 @@ def chain_from(options: argparse.Namespace) -> Chain:
         if options.chain is not None:
             if any(part is not None for part in parts):
                 raise BadInput("Give either --chain or --v, --cdr3 and --j.")
-            chain = from_sequence(options.chain, species=species_name(options.species))
+            chain = one_receptor(options.chain, species=options.species)
         elif any(part is not None for part in parts):
             if None in parts:
                 raise BadInput("A receptor needs all three: --v, --cdr3 and --j.")

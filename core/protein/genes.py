@@ -14,17 +14,10 @@ import tidytcells
 
 from core.protein.numbering import V_PARTS
 
-SPECIES = {
-    "human": "homosapiens",
-    "homosapiens": "homosapiens",
-    "homo sapiens": "homosapiens",
-    "mouse": "musmusculus",
-    "musmusculus": "musmusculus",
-    "mus musculus": "musmusculus",
-}
+SPECIES = {"human": "homosapiens", "mouse": "musmusculus"}
+_EXAMPLES = {"V": "TRBV19", "J": "TRBJ2-7"}
 # Between the genes of a list; the / of TRAV14/DV4 belongs to its name.
 _SEVERAL = re.compile(r"[,;|]|\bor\b|/(?=TR|TCR|\d)", re.I)
-_SPECIES_WORD = {"homosapiens": "human", "musmusculus": "mouse"}
 
 
 class ReceptorError(ValueError):
@@ -69,32 +62,30 @@ def species_name(text: str) -> str:
 
     Raises ReceptorError for another one.
     """
-    key = text.strip().lower().replace("_", " ") or "human"
-    if key not in SPECIES:
+    key = re.sub(r"[\s_]", "", text).lower() or "human"
+    name = SPECIES.get(key, key)
+    if name not in SPECIES.values():
         raise ReceptorError(f"Germline genes of “{text}” are not known here, only human and mouse.")
-    return SPECIES[key]
+    return name
 
 
 def standard_allele(text: str, kind: str, species: str = "homosapiens") -> tuple[str, list[str]]:
     """IMGT's allele for a V or J gene written in any usual way, and what was assumed.
 
-    The first of a list is taken, a missing allele is *01, and both are said. Raises
-    ReceptorError naming near ones when nothing fits.
+    The first of a list or a family is taken, a missing allele is *01, and all this is said.
+    Raises ReceptorError naming near ones when nothing fits.
     """
-    notes: list[str] = []
-    first, *others = list(filter(str.strip, _SEVERAL.split(text.strip()))) or [""]
-    if others:
-        notes.append(f"{text.strip()} names {len(others) + 1} genes; the first was taken.")
-    wanted = re.sub(r"^(homsap|musmus|homo sapiens|mus musculus)\s+", "", first.strip(), flags=re.I)
+    wanted, notes = _first_gene(text)
     if not wanted:
-        raise ReceptorError(
-            f"The {kind} gene is missing: give one such as TRB{kind}{_example(kind)}."
-        )
+        raise ReceptorError(f"The {kind} gene is missing: give one such as {_EXAMPLES[kind]}.")
     symbol = tidytcells.tr.standardize(wanted, species=species, log_failures=False)
     if symbol is None or symbol[3] != kind:
         raise _unknown_gene(wanted, kind, species, symbol)
     gene, _, allele = symbol.partition("*")
-    if re.sub(r"\s", "", wanted).upper().partition("*")[0] != gene:
+    if family := _family(wanted, gene, kind, species):
+        notes.append(f"{wanted} names a family of {len(family)} genes; {family[0]} was taken.")
+        gene, allele = family[0], ""
+    elif re.sub(r"\s", "", wanted).upper().partition("*")[0] != gene:
         notes.append(f"{wanted} was read as {gene}.")
     if not allele:
         symbol = _first_known_allele(gene, kind, species)
@@ -102,13 +93,19 @@ def standard_allele(text: str, kind: str, species: str = "homosapiens") -> tuple
     return symbol, notes
 
 
+def _first_gene(text: str) -> tuple[str, list[str]]:
+    """The first gene that a text names, and a note when it names more."""
+    # MiXCR writes a score after each gene, and *00 where it did not tell the allele.
+    text = re.sub(r"\*00|\([\d.]+\)", "", text).strip()
+    first, *others = list(filter(str.strip, _SEVERAL.split(text))) or [""]
+    notes = [f"{text} names {len(others) + 1} genes; the first was taken."] if others else []
+    species = r"^(homsap|musmus|homo sapiens|mus musculus)\s+"
+    return re.sub(species, "", first.strip(), flags=re.I), notes
+
+
 def can_join(v: str, j: str) -> bool:
     """Whether a V and a J allele lie in one locus; alpha's holds delta's, and both share genes."""
     return v[:3] == j[:3] or {v[:3], j[:3]} == {"TRA", "TRD"}
-
-
-def _example(kind: str) -> str:
-    return "19" if kind == "V" else "2-7"
 
 
 @lru_cache(maxsize=1024)
@@ -122,14 +119,28 @@ def _first_known_allele(gene: str, kind: str, species: str) -> str:
     return known[0]
 
 
+def _family(wanted: str, gene: str, kind: str, species: str) -> list[str]:
+    """The genes that "TRBV6" names, when it names several; of them tidytcells takes any."""
+    if len(re.findall(r"\d+", wanted.partition("*")[0])) > 1 or "-" not in gene:
+        return []
+    start = gene.partition("-")[0] + "-"
+    of_it = dict.fromkeys(
+        a.partition("*")[0] for a in alleles(kind, species) if a.startswith(start)
+    )
+    return list(of_it) if len(of_it) > 1 else []
+
+
 def _unknown_gene(text: str, kind: str, species: str, symbol: str | None) -> ReceptorError:
-    where = _SPECIES_WORD[species]
+    where = next(word for word, name in SPECIES.items() if name == species)
     if symbol is not None:
         return ReceptorError(f"“{text}” is {symbol}, and a {kind} gene is wanted here.")
+    if re.match("IG[HKL]", text, re.I):
+        return ReceptorError(
+            f"“{text}” is an antibody's gene; only T-cell receptors are known here."
+        )
     names = sorted({a.partition("*")[0] for a in alleles(kind, species)})
     near = difflib.get_close_matches(text.upper().partition("*")[0], names, 3, 0.5)
-    example = f"write it like TRB{kind}{_example(kind)}"
-    advice = f"near ones are {', '.join(near)}" if near else example
+    advice = f"near ones are {', '.join(near)}" if near else f"write it like {_EXAMPLES[kind]}"
     if "*" in text:
         advice = f"the gene or this allele of it does not exist; {advice}"
     return ReceptorError(f"“{text}” is not a {where} T-cell receptor {kind} gene: {advice}.")

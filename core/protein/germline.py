@@ -23,6 +23,8 @@ from core.protein.numbering import unnumbered
 _LEADERS = {"TRBV19*01": DEFAULT_V[: default_chain().leader_end]}
 # So many letters at a CDR3's end that are J's but its last one are worth a word.
 _TELLING = 3
+# So many letters of a protein are never A, C, G and T (or U, N) alone.
+_LONG_FOR_FOUR = 20
 # What this means for a model is said in limits.py.
 NO_LEADER = "The chain starts at the mature V region, without the leader."
 
@@ -49,6 +51,7 @@ def assemble(
         raise ReceptorError(f"{v_allele} and {j_allele} belong to different chains.")
     v_germline, j_germline = v_gene(v_allele, species), j_gene(j_allele, species)
     cleaned = clean_sequence(cdr3, max_length=60)
+    refuse_nucleotides(cleaned.sequence)
     notes += j_notes + [f"CDR3: {note}" for note in cleaned.notes]
     junction = _anchored(cleaned.sequence, j_germline, complete, notes)
     front = _LEADERS.get(v_allele, "") if leader and species == "homosapiens" else ""
@@ -159,6 +162,15 @@ def encodable_ends(v: VGene, junction: str, j: JGene) -> tuple[int, int]:
     from_v = common_length(junction, "C" + v.after_c104)
     from_j = common_length(junction[::-1], j.up_to_118[::-1])
     return from_v, min(from_j, len(junction) - from_v)
+
+
+def refuse_nucleotides(sequence: str) -> None:
+    """Raises ReceptorError for DNA or RNA: A, C, G and T are letters of proteins as well."""
+    few = set(sequence)
+    if len(sequence) >= _LONG_FOR_FOUR and set("ACG") < few and few <= set("ACGTUN"):
+        raise ReceptorError(
+            "These letters look like DNA or RNA, and amino acids are read here: translate it first."
+        )
 
 
 def common_length(first: str, second: str) -> int:

@@ -10,8 +10,22 @@ from core.protein.germline import NO_LEADER
 
 def limits(chain: Chain, model_name: str) -> tuple[str, ...]:
     """All that is to be said about this model on this chain."""
-    sentences = (leader_note(chain, model_name), foreign_warning(chain, model_name))
-    return tuple(sentence for sentence in sentences if sentence)
+    return (*notes_on_ends(chain, model_name), *filter(None, [foreign_warning(chain, model_name)]))
+
+
+def notes_on_ends(chain: Chain, model_name: str) -> tuple[str, ...]:
+    """What it means for the model that a chain starts late or goes on after J."""
+    notes = (leader_note(chain, model_name), _tail_note(chain, model_name))
+    return tuple(note for note in notes if note)
+
+
+def _tail_note(chain: Chain, model_name: str) -> str:
+    if model_name != TRB_MINI.name or chain.j_end is None:
+        return ""
+    return (
+        f"All chains that TRB-mini learned from end with J, here at {chain.j_end}: what it says of "
+        "the residues after it means little."
+    )
 
 
 def leader_note(chain: Chain, model_name: str) -> str:

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from core.protein.numbering import V_PARTS
 
+# Signal peptides have 15 to 35 residues; more than this in front of V is something else.
+LONGEST_LEADER = 40
+
 
 @dataclass(frozen=True)
 class Region:
@@ -30,8 +33,10 @@ class Numbers:
     imgt: str
 
 
-def check_parts(length: int, leader_end: int, cdr3: tuple[int, int] | None) -> None:
-    """Raises ValueError when a leader and a CDR3 do not fit a chain of `length` residues."""
+def check_parts(
+    length: int, leader_end: int, cdr3: tuple[int, int] | None, j_end: int | None
+) -> None:
+    """Raises ValueError when leader, CDR3 and J's end do not fit a chain of `length` residues."""
     if cdr3 is not None and not leader_end < cdr3[0] <= cdr3[1] <= length:
         raise ValueError(
             f"A CDR3 from {cdr3[0]} to {cdr3[1]} does not fit a chain of {length} residues "
@@ -39,6 +44,8 @@ def check_parts(length: int, leader_end: int, cdr3: tuple[int, int] | None) -> N
         )
     if not 0 <= leader_end < length:
         raise ValueError(f"A leader of {leader_end} does not fit {length} residues.")
+    if j_end is not None and (cdr3 is None or not cdr3[1] <= j_end <= length):
+        raise ValueError(f"J cannot end at {j_end} in a chain of {length} residues.")
 
 
 def check_v_lengths(
@@ -55,16 +62,20 @@ def check_v_lengths(
         )
 
 
-def regions(length: int, leader_end: int, cdr3: tuple[int, int] | None) -> tuple[Region, ...]:
-    """leader, V, CDR3, J in order, without empty ones; one region "chain" without a CDR3."""
+def regions(
+    length: int, leader_end: int, cdr3: tuple[int, int] | None, j_end: int | None
+) -> tuple[Region, ...]:
+    """leader (or "before V"), V, CDR3, J, after J, without empty ones; "chain" without a CDR3."""
+    front = "leader" if leader_end <= LONGEST_LEADER else "before V"
     if cdr3 is None:
-        parts = [Region("leader", 1, leader_end), Region("chain", leader_end + 1, length)]
+        parts = [Region(front, 1, leader_end), Region("chain", leader_end + 1, length)]
     else:
         parts = [
-            Region("leader", 1, leader_end),
+            Region(front, 1, leader_end),
             Region("V", leader_end + 1, cdr3[0] - 1),
             Region("CDR3", *cdr3),
-            Region("J", cdr3[1] + 1, length),
+            Region("J", cdr3[1] + 1, j_end or length),
+            Region("after J", (j_end or length) + 1, length),
         ]
     return tuple(part for part in parts if part.start <= part.end)
 

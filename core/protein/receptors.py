@@ -4,7 +4,6 @@ In: the text of a file or of a paste. Out: one Receptor per record, each with a 
 sentence saying why there is none. Nothing is completed silently. Knows nothing of models.
 """
 
-import csv
 import io
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -13,7 +12,7 @@ from functools import partial
 from itertools import chain, islice
 
 from core.protein.chain import Chain
-from core.protein.columns import Layout, recognise_columns, value
+from core.protein.columns import Layout, cells, lacking, recognise_columns, value
 from core.protein.genes import ReceptorError, species_name
 from core.protein.germline import assemble
 from core.protein.recognise import from_sequence
@@ -21,8 +20,11 @@ from core.protein.rows import Reading, chain_of_row
 
 MAX_CHARACTERS = 20_000_000
 MAX_RECEPTORS = 10_000
-_GENE = r"((?:TR|TCR)?[ABGD]?%s\w*\d[^\s,;]*)"
-_TRIPLE = re.compile(rf"\s*{_GENE % 'V'}[\s,;]+([^\s,;]+)[\s,;]+{_GENE % 'J'}\s*$", re.I)
+_V, _J = (re.compile(rf"(?:TR|TCR)?[ABGD]?{kind}(?:\w*\d\S*|P)", re.I) for kind in "VJ")
+_CDR3 = re.compile(r"C[A-Z]{4,28}[FW]", re.I)
+_READ_HERE = (
+    "Name them v, cdr3, j (or sequence), or keep the names of AIRR, VDJdb, 10x, MiXCR or Adaptive."
+)
 ONE_CHAIN = "one chain"
 
 
@@ -59,9 +61,9 @@ def read_receptors(text: str, *, complete: bool = False, species: str = "human")
     """All receptors of a file or paste; a record that cannot be read keeps its place and error.
 
     Reads FASTA, tables with a header (AIRR, VDJdb, 10x, or columns such as v, cdr3, j or
-    sequence; tab, comma or semicolon), lines such as `TRBV19 CASSIRSSYEQYF TRBJ2-7`, and one
-    plain chain. `complete` and `species` as in `Reading`. Raises ReceptorError when there is
-    nothing to read or far too much.
+    sequence; tab, comma, semicolon or white space), lines such as `TRBV19 CASSIRSSYEQYF TRBJ2-7`
+    in any order, and one plain chain. `complete` and `species` as in `Reading`. Raises
+    ReceptorError when there is nothing to read or far too much.
     """
     if len(text) > MAX_CHARACTERS:
         raise ReceptorError(
@@ -92,24 +94,34 @@ def read_lines(lines: Iterator[str], how: Reading) -> tuple[str, Iterator[Recept
     if first.lstrip().startswith(">"):
         return "FASTA", _fasta(first, lines, how)
     delimiter = next((d for d in "\t,;" if d in first), None)
-    layout = recognise_columns(cells(first, delimiter or "\t"))
+    header = cells(first, delimiter)
+    layout = recognise_columns(header)
     if layout is not None:
-        return layout.format, _table(
-            layout, (cells(line, delimiter or "\t") for line in lines), how
-        )
-    if _TRIPLE.match(first):
+        return layout.format, _table(layout, (cells(line, delimiter) for line in lines), how)
+    if _triple(first):
         return "V CDR3 J", _triples(chain([first], lines), how)
-    if delimiter:
+    if missing := lacking(header):
         raise ReceptorError(
-            f"The columns “{first.strip()[:80]}” are not known here. Name them v, cdr3, j (or "
-            "sequence), or keep the names of AIRR, VDJdb or 10x."
+            f"This table has a CDR3 column and none for {' and '.join(missing)}. {_READ_HERE}"
         )
+    if delimiter:
+        raise ReceptorError(f"The columns “{first.strip()[:80]}” are not known here. {_READ_HERE}")
     return ONE_CHAIN, _one_chain(first, lines, how)
 
 
-def cells(line: str, delimiter: str) -> list[str]:
-    """The cells of one line. Lines are read alone: a lost quotation mark costs its own row only."""
-    return next(csv.reader([line.rstrip("\r\n")], delimiter=delimiter), [])
+def one_receptor(text: str, *, species: str = "human") -> Chain:
+    """The chain of a text that names one receptor in any of the forms of `read_receptors`.
+
+    Raises ReceptorError or SequenceError when there is none, or more than one.
+    """
+    if text.lstrip("\ufeff \t\r\n").startswith(">"):
+        return from_sequence(text, species=species_name(species))
+    found = read_receptors(text, species=species).receptors
+    if len(found) != 1:
+        raise ReceptorError(f"This names {len(found)} receptors, and one fits here: give one.")
+    if found[0].chain is None:
+        raise ReceptorError(found[0].error)
+    return found[0].chain
 
 
 def _table(layout: Layout, rows: Iterator[list[str]], how: Reading) -> Iterator[Receptor]:
@@ -117,7 +129,8 @@ def _table(layout: Layout, rows: Iterator[list[str]], how: Reading) -> Iterator[
     for number, row in enumerate(there, 1):
         fields = dict(zip(layout.header, row, strict=False))
         name = value(layout, row, "name") or f"row {number}"
-        yield _attempt(number, name, fields, partial(chain_of_row, layout, row, name, how))
+        for one in layout.chains(row):
+            yield _attempt(number, name, fields, partial(chain_of_row, one, row, name, how))
 
 
 def _triples(lines: Iterator[str], how: Reading) -> Iterator[Receptor]:
@@ -143,18 +156,36 @@ def _fasta_record(number: int, header: str, letters: list[str], how: Reading) ->
 
 
 def _one_chain(first: str, lines: Iterator[str], how: Reading) -> Iterator[Receptor]:
-    yield _attempt(1, "chain", {}, partial(_pasted, first + "".join(lines), how))
+    yield _attempt(1, "chain", {}, partial(_wrapped, [first, *lines], how))
+
+
+def _wrapped(lines: list[str], how: Reading) -> Chain:
+    there = [line.strip() for line in lines if line.strip()]
+    if len(there) > 1 and all(map(_CDR3.fullmatch, there)):
+        raise ReceptorError(
+            f"These {len(there)} lines look like CDR3s, and each needs its genes: write V gene, "
+            "CDR3 and J gene on every line."
+        )
+    return _pasted("".join(lines), how)
 
 
 def _pasted(letters: str, how: Reading, name: str | None = None) -> Chain:
     return from_sequence(letters, name=name, species=species_name(how.species))
 
 
+def _triple(line: str) -> tuple[str, str, str] | None:
+    """V gene, CDR3 and J gene of a line, in whichever order they stand; None when it is not so."""
+    words = re.split(r"[\s,;]+", line.strip())
+    v, j = list(filter(_V.fullmatch, words)), list(filter(_J.fullmatch, words))
+    rest = [word for word in words if word not in v + j]
+    return (v[0], rest[0], j[0]) if len(v) == len(j) == len(rest) == 1 else None
+
+
 def _chain_of_triple(line: str, how: Reading) -> Chain:
-    triple = _TRIPLE.match(line)
+    triple = _triple(line)
     if triple is None:
         raise ReceptorError("This line is not V gene, CDR3, J gene.")
-    return assemble(*triple.groups(), species=species_name(how.species), complete=how.complete)
+    return assemble(*triple, species=species_name(how.species), complete=how.complete)
 
 
 def _attempt(number: int, name: str, fields: dict[str, str], make: Callable[[], Chain]) -> Receptor:

@@ -13,7 +13,13 @@ import numpy as np
 from core.alphabet import clean_sequence
 from core.protein.chain import MAX_LENGTH, Chain, default_chain
 from core.protein.genes import JGene, ReceptorError, VGene, alleles, can_join, j_gene, v_gene
-from core.protein.germline import NO_LEADER, common_length, encodable_ends, numbering_notes
+from core.protein.germline import (
+    NO_LEADER,
+    common_length,
+    encodable_ends,
+    numbering_notes,
+    refuse_nucleotides,
+)
 
 _SHORTEST_V, _FEWEST_IDENTICAL = 40, 0.8
 # False: TRB and TRD, whose J genes all read F or W, G, any, G; True: TRA and TRG have others too.
@@ -32,10 +38,12 @@ def from_sequence(text: str, *, name: str | None = None, species: str = "homosap
     """A pasted chain (letters, or one FASTA record), with its V, CDR3 and J when they are found.
 
     The published default is recognised as itself. A chain without a recognisable V domain is
-    a Chain without regions. Raises SequenceError with the letter and its position.
+    a Chain without regions. Raises SequenceError with the letter and its position, and
+    ReceptorError for DNA.
     """
     cleaned = clean_sequence(text, max_length=MAX_LENGTH, allow_ambiguous=True)
     sequence, notes = cleaned.sequence, list(cleaned.notes)
+    refuse_nucleotides(sequence)
     header = re.match(r"\s*>\s*(\S[^\n]*)", text.lstrip("\ufeff"))
     title = name or (header[1].strip() if header else None)
     if sequence == default_chain().sequence:
@@ -72,9 +80,11 @@ def _recognised(
     if start == 0:
         notes.append(NO_LEADER)
     notes += numbering_notes(v)
+    j_end = motif.end() + len(j.after_118)
     return Chain(
         sequence, title or "chain", start, v.lengths, (c104 + 1, motif.end()),
         v.allele, j.allele, from_v, from_j, cut, tuple(notes), species,
+        j_end if j_end < len(sequence) else None,
     )  # fmt: skip
 
 

@@ -252,6 +252,15 @@ def test_a_pasted_chain_takes_the_place_of_the_genes(open_page):
     assert app.text_input("e_v").disabled
 
 
+def test_a_receptor_in_one_line_may_stand_in_the_chains_box(open_page):
+    app = open_page("esm", e_chain="TRBV9 CASSVAGTEAFF TRBJ1-1")
+    assert not app.error
+    made = assemble("TRBV9", "CASSVAGTEAFF", "TRBJ1-1")
+    assert f"Showing the pasted chain, {len(made)} residues" in words_of(app)
+    app.text_area("e_chain").set_value("CASSIRSSYEQYF\nCASSLAPGATNEKLFF").run()
+    assert "look like CDR3s" in app.error[0].value
+
+
 def test_a_chain_that_fills_its_box_is_not_said_to_have_a_length(open_page):
     said = open_page("esm", e_chain="A" * 10_000).error[0].value
     assert said.startswith("This text has 5,000 characters or more")

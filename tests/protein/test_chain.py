@@ -120,6 +120,10 @@ def test_too_long_or_empty_is_refused_never_cut():
 
 
 def test_parts_that_do_not_fit_are_refused():
+    with pytest.raises(ValueError, match="J cannot end at 4"):
+        Chain("ACASSFGG", cdr3=(2, 6), j_end=4)
+    with pytest.raises(ValueError, match="J cannot end at 9"):
+        Chain("ACASSFGG", cdr3=(2, 6), j_end=9)
     with pytest.raises(ValueError, match="does not fit"):
         Chain("ACDEF", cdr3=(2, 6))
     with pytest.raises(ValueError, match="leader of 5"):

@@ -7,7 +7,8 @@ import pytest
 from core.alphabet import SequenceError
 from core.protein.genes import ReceptorError, alleles, j_gene, species_name, standard_allele, v_gene
 from core.protein.germline import assemble, example
-from core.protein.limits import leader_note
+from core.protein.limits import leader_note, limits
+from core.protein.parts import Region
 from core.protein.receptors import read_receptors
 from core.protein.recognise import from_sequence
 
@@ -34,13 +35,36 @@ def test_everything_assumed_about_a_gene_is_said():
     assert standard_allele("TRBV19", "V")[1] == [
         "TRBV19 was given without an allele; TRBV19*01 is assumed."
     ]
-    assert "TRBV6 was read as TRBV6-1." in standard_allele("TRBV6", "V")[1]
+    assert "TRBV20 was read as TRBV20-1." in standard_allele("TRBV20", "V")[1]
     symbol, notes = standard_allele("TRBV6-2*01,TRBV6-3*01", "V")
     assert symbol == "TRBV6-2*01"
     assert "names 2 genes; the first was taken" in notes[0]
     for text in ("TRBV6-2/TRBV6-3", "TCRBV06-02/06-03"):
         assert standard_allele(text, "V")[0] == "TRBV6-2*01"
     assert standard_allele("TRAV14/DV4", "V")[0] == "TRAV14/DV4*01"
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "genes", "taken"),
+    [
+        ("TRBV6", "V", 8, "TRBV6-1*01"),
+        ("TCRBV06", "V", 8, "TRBV6-1*01"),
+        ("TRBV12*01", "V", 4, "TRBV12-2*02"),  # TRBV12-1 is a pseudogene
+        ("TRBJ2", "J", 7, "TRBJ2-1*01"),
+    ],
+)
+def test_a_family_is_not_read_as_a_gene_without_a_word(text, kind, genes, taken):
+    symbol, notes = standard_allele(text, kind)
+    gene = taken.partition("*")[0]
+    assert symbol == taken
+    assert notes[0] == f"{text} names a family of {genes} genes; {gene} was taken."
+    assert notes[1] == f"{gene} was given without an allele; {taken} is assumed."
+
+
+def test_scores_that_mixcr_writes_are_not_part_of_a_name():
+    symbol, notes = standard_allele("TRBV6-2*00(1214.3),TRBV6-3*00(1214.3)", "V")
+    assert symbol == "TRBV6-2*01"
+    assert notes[0] == "TRBV6-2,TRBV6-3 names 2 genes; the first was taken."
 
 
 @pytest.mark.parametrize(
@@ -54,6 +78,7 @@ def test_everything_assumed_about_a_gene_is_said():
         ("TRBJ2-7", "V", "is TRBJ2-7, and a V gene is wanted"),
         ("TRBV1", "V", "pseudogene"),
         ("<script>", "J", "is not a human T-cell receptor J gene"),
+        ("IGHV1-2*02", "V", "an antibody's gene"),
     ],
 )
 def test_genes_that_cannot_be_used(text, kind, says):
@@ -225,6 +250,41 @@ def test_a_pasted_chain_says_what_was_recognised(published):
     said = " ".join(chain.notes)
     for words in ("FASTA header", "upper case", "final *", "91 of 91", "J was recognised"):
         assert words in said
+
+
+CONSTANT = "EDLNKVFPPEVAVFEPSEAEISHTQKATLVCLATGFFPDHVELSWWVNGKEVHSG"
+
+
+def test_what_follows_j_is_not_called_j(published):
+    chain = from_sequence(published.sequence + CONSTANT)
+    assert chain.j_end == len(published)
+    assert chain.regions == (*published.regions, Region("after J", 132, 131 + len(CONSTANT)))
+    assert chain.numbers(131).imgt == "127"
+    assert chain.numbers(132).imgt == ""
+    assert chain.origin(131) == "J germline"
+    assert chain.origin(132) == ""
+    assert "end with J, here at 131" in " ".join(limits(chain, "trb-mini"))
+    assert not limits(chain, "esm2-35m")
+    assert from_sequence(published.sequence[:-2]).j_end is None
+
+
+def test_what_is_too_long_for_a_leader_is_not_called_one(published):
+    chain = from_sequence("GSHM" * 12 + published.sequence[19:])
+    assert [r.name for r in chain.regions] == ["before V", "V", "CDR3", "J"]
+
+
+@pytest.mark.parametrize(
+    "letters", ["ATGAGCAACCAGGTGCTCTGCTGTGTG" * 3, "augagcaaccaggugcucugcugugug"]
+)
+def test_dna_is_not_read_as_a_protein(letters):
+    with pytest.raises(ReceptorError, match="look like DNA or RNA"):
+        from_sequence(letters)
+    assert len(from_sequence("GATTACA" * 2)) == 14  # short enough to be a peptide
+
+
+def test_a_cdr3_in_dna_is_named():
+    with pytest.raises(ReceptorError, match="look like DNA"):
+        assemble("TRBV19", "TGTGCCAGCAGTATACGGAGCTCCTACGAGCAGTACTTC", "TRBJ2-7")
 
 
 def test_other_proteins_are_chains_without_regions():

@@ -1,12 +1,13 @@
 """Receptor files: AIRR, VDJdb, 10x, FASTA, plain columns; each bad record keeps its own error."""
 
 import gzip
+import itertools
 
 import pytest
 
 from core.protein import receptors, stream
 from core.protein.genes import ReceptorError
-from core.protein.receptors import read_receptors
+from core.protein.receptors import one_receptor, read_receptors
 from core.protein.rows import PLAIN
 from core.protein.stream import stream_receptors, text_of
 
@@ -107,6 +108,83 @@ def test_lines_of_v_cdr3_j_and_plain_columns(published):
     )
     assert columns.receptors[0].name == "me"
     assert columns.receptors[0].chain.sequence == published.sequence
+
+
+@pytest.mark.parametrize("order", [*itertools.permutations(("TRGV9", "CALWEVQELGKKIKVF", "TRGJP"))])
+def test_a_line_may_name_its_genes_in_any_order(order):
+    file = read_receptors(" ".join(order))
+    assert file.format == "V CDR3 J"
+    chain = file.receptors[0].chain
+    assert (chain.v_gene, chain.cdr3_sequence, chain.j_gene) == (
+        "TRGV9*01",
+        "CALWEVQELGKKIKVF",
+        "TRGJP*01",
+    )
+
+
+@pytest.mark.parametrize(
+    ("header", "row"),
+    [
+        ("v  cdr3    j", f"TRBV19  {CDR3}  TRBJ2-7"),
+        ("count\tfreq\tCDR3nt\tCDR3aa\tV\tD\tJ", f"1\t.1\tTGT\t{CDR3}\tTRBV19\t.\tTRBJ2-7"),
+        (
+            "cloneId\tallVHitsWithScore\tallJHitsWithScore\taaSeqCDR3",
+            f"0\tTRBV19*00(1200)\tTRBJ2-7*00(300)\t{CDR3}",
+        ),
+        ("aminoAcid\tvGeneName\tjGeneName", f"{CDR3}\tTCRBV19-01\tTCRBJ02-07"),
+        ("amino_acid\tv_gene\tj_gene", f"{CDR3}\tTCRBV19-01\tTCRBJ02-07"),
+    ],
+    ids=["words", "vdjtools", "mixcr", "adaptive v1", "adaptive v2"],
+)
+def test_columns_of_other_tools(published, header, row):
+    (receptor,) = read_receptors(f"{header}\n{row}\n").receptors
+    assert receptor.chain.sequence == published.sequence
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "cdr3.alpha\tv.alpha\tj.alpha\tcdr3.beta\tv.beta\tj.beta\tspecies\tantigen.epitope",
+        "CDR3.alpha.aa\tTRAV\tTRAJ\tCDR3.beta.aa\tTRBV\tTRBJ\tSpecies\tEpitope",
+        "cdr3_a_aa\tv_a_gene\tj_a_gene\tcdr3_b_aa\tv_b_gene\tj_b_gene\torganism\tepitope",
+    ],
+    ids=["vdjdb full", "mcpas", "tcrdist"],
+)
+def test_both_chains_of_a_pair_are_read(header):
+    alpha, beta = ("CAGAGSQGNLIF", "TRAV27", "TRAJ42"), (CDR3, "TRBV19", "TRBJ2-7")
+    none, rest = ("", "", ""), ("human", "GILGFVFTL")
+    rows = [(*alpha, *beta, *rest), (*none, *beta, *rest), (*alpha, *none, *rest),
+            (*none, *none, *rest)]  # fmt: skip
+    receptors = read_receptors(header + "\n" + table(*rows)).receptors
+    found = [(r.number, r.chain and r.chain.cdr3_sequence) for r in receptors]
+    assert found == [(1, CDR3), (1, alpha[0]), (2, CDR3), (3, alpha[0]), (4, None)]
+    assert all(r.fields[header.split("\t")[-1]] == "GILGFVFTL" for r in receptors)
+
+
+def test_a_list_of_cdr3s_is_not_joined_to_one_chain():
+    (receptor,) = read_receptors(f"{CDR3}\nCASSLAPGATNEKLFF\n").receptors
+    assert receptor.error.startswith("These 2 lines look like CDR3s")
+
+
+def test_columns_that_are_missing_are_named():
+    with pytest.raises(ReceptorError, match="CDR3 column and none for V gene and J gene"):
+        read_receptors(f"cdr3\n{CDR3}\n")
+    with pytest.raises(ReceptorError, match="none for J gene"):
+        read_receptors(f"cdr3,v,count\n{CDR3},TRBV19,3\n")
+
+
+def test_one_receptor_in_any_form_is_a_chain(published):
+    forms = [
+        published.sequence,
+        f">mine\n{published.sequence}",
+        f"TRBV19 {CDR3} TRBJ2-7",
+        f"v,cdr3,j\nTRBV19,{CDR3},TRBJ2-7",
+    ]
+    assert {one_receptor(text).sequence for text in forms} == {published.sequence}
+    with pytest.raises(ReceptorError, match="names 2 receptors, and one fits here"):
+        one_receptor(f"TRBV19 {CDR3} TRBJ2-7\n" * 2)
+    with pytest.raises(ValueError, match="position 4"):
+        one_receptor("CAS1")
 
 
 def test_a_pasted_chain_wrapped_over_lines(published):

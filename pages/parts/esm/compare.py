@@ -11,8 +11,7 @@ from core.alphabet import AMINO_ACIDS
 from core.figures.protein_tracks import residue_track, two_tracks
 from core.protein import readout
 from core.protein.chain import Chain
-from core.protein.genes import ReceptorError
-from core.protein.receptors import read_receptors
+from core.protein.receptors import one_receptor
 from pages.parts.downloads import show_figure
 from pages.parts.esm import words
 from pages.parts.esm.jobs import tables
@@ -100,15 +99,9 @@ def _other_receptor(chain: Chain, model: "LanguageModel") -> None:
         max_chars=words.MOST_PASTED,
     )
     try:
-        found = read_receptors(words.check_whole(text or "")).receptors
-        if len(found) != 1:
-            raise ReceptorError(f"This names {len(found)} receptors, and one fits here: give one.")
+        other = one_receptor(words.check_whole(text or ""))
     except ValueError as problem:
         st.error(plain(str(problem)), icon=":material/error:")
-        return
-    other = found[0].chain
-    if other is None:
-        st.error(plain(found[0].error), icon=":material/error:")
         return
     if other.notes:
         st.caption(plain(" ".join(other.notes)))

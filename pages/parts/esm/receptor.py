@@ -6,8 +6,8 @@ from core.alphabet import SequenceError
 from core.protein.chain import Chain, default_chain
 from core.protein.genes import ReceptorError, j_gene
 from core.protein.germline import assemble, example, lacks_last
-from core.protein.limits import leader_note
-from core.protein.recognise import from_sequence
+from core.protein.limits import notes_on_ends
+from core.protein.receptors import one_receptor
 from pages.parts.controls import sequence_box
 from pages.parts.esm.files import file_picker
 from pages.parts.esm.words import MODEL_LABELS, MOST_PASTED, check_whole, counted
@@ -62,7 +62,7 @@ def _other_ways() -> str:
     with st.expander("Or paste a whole chain, or open a file: FASTA, AIRR, VDJdb, 10x"):
         left, right = st.columns(2, gap="medium")
         text = left.text_area(
-            "A whole chain, or one FASTA record",
+            "A whole chain, a FASTA record, or V CDR3 J",
             key=PASTED,
             bind="query-params",
             height=120,
@@ -99,8 +99,8 @@ def _chain(v: str, cdr3: str, j: str, pasted: str) -> Chain:
 
 def _from_pasted(text: str) -> Chain:
     """With the genes of man, or of the mouse where no human V is like it."""
-    chain = from_sequence(text)
-    mouse = chain if chain.v_gene else from_sequence(text, species="musmusculus")
+    chain = one_receptor(text)
+    mouse = chain if chain.v_gene else one_receptor(text, species="mouse")
     return mouse if mouse.v_gene else chain
 
 
@@ -128,7 +128,7 @@ def _set_cdr3(whole: str) -> None:
 def notes_of(chain: Chain, model_name: str) -> None:
     """Everything that was assumed or cleaned; open unless it is what is always assumed at first."""
     as_ever = chain.notes == example().notes
-    notes = [note for note in (*chain.notes, leader_note(chain, model_name)) if note]
+    notes = (*chain.notes, *notes_on_ends(chain, model_name))
     if notes:
         label = f"What was assumed about this chain ({len(notes)})"
         with st.expander(label, expanded=not as_ever):
