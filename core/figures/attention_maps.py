@@ -17,6 +17,8 @@ from core.figures.toy_words import UNSEEN_AXIS, words, written
 
 GAP = 1
 _CELLS_UP_TO = 30
+# On a telephone the last of two such maps is narrower than its title, which then ends with it.
+_NARROW_UP_TO = 5
 # A title costs the browser less than a colour bar. The two are strong shades of DIVERGING.
 _LESS_AND_MORE = "".join(
     f"<span style='color:{colour}'>■</span>{sign}"
@@ -163,6 +165,9 @@ def _letters(
     # A whole label fits under a column only where few are written.
     below = [labels[i] if len(kept) < len(labels) else labels[i][0] for i in kept]
     lefts = [strip.left(which) for which in range(strip.maps)]
+    starts, sides = [left - 0.5 for left in lefts], ["top right"] * strip.maps
+    if strip.length <= _NARROW_UP_TO:
+        starts[-1], sides[-1] = strip.width - 0.5, "top left"
     return (
         words([-0.5] * len(kept), kept, [labels[i] for i in kept], "middle left"),
         words(
@@ -171,7 +176,7 @@ def _letters(
             below * strip.maps,
             "bottom center",
         ),
-        words([left - 0.5 for left in lefts], [-0.5] * strip.maps, titles, "top right", size=13),
+        words(starts, [-0.5] * strip.maps, titles, sides, size=13),
     )
 
 

@@ -113,7 +113,7 @@ def _layout(length: int, panels: int) -> dict[str, object]:
     return base_layout(
         height=30 + 84 * panels,
         clickable=True,
-        margin={"l": 4, "r": 4, "t": 4, "b": 30},
+        margin={"l": 4, "r": 8, "t": 4, "b": 30},
         barmode="overlay",
         bargap=0.25,
         xaxis={"range": [-0.6, length - 0.4], **UNSEEN_AXIS},

@@ -80,6 +80,16 @@ def test_long_sequences_get_fewer_letters():
     assert texts(figure)[0][:2] == ["E10", "S20"]
 
 
+@pytest.mark.parametrize(("letters", "side"), [("CASSI", "top left"), ("CASSIR", "top right")])
+def test_the_last_title_of_narrow_maps_ends_with_its_map(letters, side):
+    figure = head_maps([s.weights for s in run_toy(letters).steps[:2]], "ab", labels(letters))
+    titles = list(figure.select_traces({"mode": "text"}))[2]
+    right = figure.layout.xaxis.range[1]
+    assert titles.textposition[1] == side
+    assert (titles.x[1] == right) == (side == "top left")
+    assert titles.x[0] == -0.5
+
+
 def test_row_bars_have_a_band_per_step_and_ghosts_only_when_given():
     panels = [Panel("one", WEIGHTS[0][5], WEIGHTS[0][4]), Panel("two", WEIGHTS[1][5])]
     figure = row_bars(panels, NAMES, 9)
