@@ -16,7 +16,7 @@ from typing import Any
 from core.runs import commands, store
 from core.runs.database import connect
 
-LISTEN_EVERY = 0.2
+LISTEN_EVERY = 0.1
 BEAT_EVERY = 1.0
 
 

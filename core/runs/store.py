@@ -83,7 +83,7 @@ def newest(db: sqlite3.Connection, limit: int = 200) -> list[Run]:
 def latest_id(db: sqlite3.Connection) -> int | None:
     """The run that `?run=latest` means: the newest that has begun, else the newest."""
     runs = newest(db, 2 * MOST_QUEUED)
-    begun = [run.id for run in runs if run.state not in WAITING]
+    begun = [run.id for run in runs if run.started is not None]
     return next(iter(begun or [run.id for run in runs]), None)
 
 

@@ -92,7 +92,7 @@ class Supervisor:
     def go_on(self, run_id: int, key: str) -> None:
         """Queue an interrupted or stopped run again; it goes on from its last checkpoint.
 
-        Raises ValueError without one: it would begin anew, over what was recorded.
+        Raises ValueError when it began and has none: it would write over what was recorded.
         """
         with opened(self.path) as db:
             run = self._mine(db, run_id, key)
@@ -103,9 +103,9 @@ class Supervisor:
             self._hand_out(db)
 
     def lacks_checkpoint(self, run: Run) -> bool:
-        """Whether the run was cut short with nothing saved that it could go on from."""
+        """Whether the run began and was cut short with nothing saved that it could go on from."""
         file = checkpoint_folder(self.settings, run.id) / CHECKPOINT
-        return run.state in CUT_SHORT and not file.exists()
+        return run.state in CUT_SHORT and run.started is not None and not file.exists()
 
     def rename(self, run_id: int, name: str, key: str) -> None:
         with opened(self.path) as db:

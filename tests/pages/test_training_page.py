@@ -246,6 +246,10 @@ def test_a_queued_run_says_its_place(open_page, db, monkeypatch):
     add(db)
     run_id = add(db, state="queued")
     assert "queued, place 1" in words(open_page("training", run=str(run_id)))
+    store.move(db, run_id, "interrupted", come_from=("queued",))
+    app = open_page("training", run=str(run_id))
+    assert button(app, "Queue it again").disabled  # for a stranger
+    assert "No checkpoint" not in words(app)
 
 
 def test_a_run_that_failed_says_so_in_words(open_page, db):

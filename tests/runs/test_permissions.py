@@ -111,6 +111,8 @@ def test_a_run_queued_by_a_server_that_is_gone_is_interrupted(supervisor, run_id
     db.execute("UPDATE runs SET server = ?", (gone.to_text(),))
     supervisor.look()
     assert store.get(db, run_id).state == "interrupted"
+    supervisor.go_on(run_id, "starter's key")  # nothing was recorded that it could write over
+    assert store.get(db, run_id).state == "queued"
 
 
 def test_a_run_goes_on_only_from_a_checkpoint(supervisor, run_id, db):

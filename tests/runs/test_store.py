@@ -6,7 +6,7 @@ import pytest
 from core.runs import commands, store, upkeep
 from core.runs.database import FILE_NAME, connect, writing
 from core.runs.processes import Identity, own_identity
-from core.runs.run import ACTIVE
+from core.runs.run import ACTIVE, WAITING
 from core.training.recipe import LONGEST_NAME, SPRINT, Watch
 
 
@@ -115,6 +115,8 @@ def test_latest_is_the_newest_that_has_begun(db):
     first, second = add(db), add(db)
     assert store.latest_id(db) == second
     store.claim_next(db, worker(1), max_running=1)
+    assert store.latest_id(db) == first
+    store.move(db, second, "stopped", come_from=WAITING)  # it left the queue
     assert store.latest_id(db) == first
 
 

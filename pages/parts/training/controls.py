@@ -82,7 +82,8 @@ def _possible(supervisor: Supervisor, run: Run) -> list[tuple[str, str, Callable
             pause = ("Pause", "pause", ask("pause"))
         return [pause, ("Stop", "stop", ask("stop")), ("Save", "save", ask("save"))]
     if run.state in CUT_SHORT and not supervisor.lacks_checkpoint(run):
-        return [("Go on from the last checkpoint", "resume", lambda: supervisor.go_on(run.id, key))]
+        label = "Go on from the last checkpoint" if run.started else "Queue it again"
+        return [(label, "resume", lambda: supervisor.go_on(run.id, key))]
     return []
 
 
