@@ -116,6 +116,26 @@ def test_a_class_that_shows_is_learnt():
     assert report.warnings == ()
 
 
+def test_the_reports_numbers_by_hand():
+    """Balanced accuracy, confusion and area again, from the probabilities alone."""
+    vectors, labels, cdr3s = receptors(53, 3, shift=1.5)
+    report = cross_validate(vectors, labels, cdr3s)
+    called = [report.labels[i] for i in report.probabilities.argmax(axis=1)]
+    pairs = list(zip(labels, called, strict=True))
+    table = [[pairs.count((true, said)) for said in report.labels] for true in report.labels]
+    assert report.confusion.tolist() == table
+    right = [table[i][i] / sum(table[i]) for i in range(3)]
+    assert report.accuracy == pytest.approx(sum(right) / 3)
+    assert 0.4 < report.accuracy < 0.95
+    for i, roc in enumerate(report.rocs):
+        scores = list(zip(labels, report.probabilities[:, i], strict=True))
+        mine = [score for label, score in scores if label == roc.label]
+        others = [score for label, score in scores if label != roc.label]
+        # The area is the chance that one of the class scores above one that is not of it.
+        above = [(a > b) + (a == b) / 2 for a in mine for b in others]
+        assert roc.area == pytest.approx(sum(above) / len(above))
+
+
 def test_nothing_to_learn_is_chance():
     vectors, labels, cdr3s = receptors(200, 2, shift=0.0)
     report = cross_validate(vectors, labels, cdr3s)

@@ -51,6 +51,8 @@ def test_log_odds_are_zero_at_the_true_letter():
     odds = log_odds(table, chain)
     for i, letter in enumerate(chain.sequence):
         assert odds[i, AMINO_ACIDS.index(letter)] == pytest.approx(0)
+        ratio = table[i, 4] / table[i, AMINO_ACIDS.index(letter)]
+        assert odds[i, 4] == pytest.approx(np.log(ratio))
         assert (odds[i] > 0).tolist() == (table[i] > p_true(table, chain)[i]).tolist()
 
 
