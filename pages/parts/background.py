@@ -25,7 +25,9 @@ class Job(Generic[T]):
         self.started = time.perf_counter()
         self.ended: float | None = None
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, args=(steps,))
+        # Said, because it would be inherited: Streamlit's threads are daemons, which Python's end
+        # does not wait for.
+        self._thread = threading.Thread(target=self._run, args=(steps,), daemon=False)
         self._thread.start()
 
     @property
