@@ -32,6 +32,8 @@ def test_clicking_a_box_opens_it_and_a_clean_browser_sees_the_same(
         timeout=PATIENCE_MS
     )
     expect(drawing).to_have_url(re.compile("f_box=Cross-attention"), timeout=PATIENCE_MS)
+    drawing.get_by_text("Download or see the code").first.click()
+    expect(drawing.get_by_text("Data (CSV)")).to_be_visible(timeout=PATIENCE_MS)
     # The picture is not replaced under the visitor's hand.
     kept = drawing.evaluate("document.querySelector('.js-plotly-plot').dataset.before")
     assert kept == "click"

@@ -84,21 +84,16 @@ def _choose_family() -> Family:
 
 
 def _draw(box: Box, family: Family, sizes: Sizes, sequence: str) -> None:
-    # A click moves the highlight in the browser by itself. Drawing it again from here would
-    # replace the whole figure, so the figure keeps the highlight it was built with.
-    clicked = st.session_state.pop("_f_clicked", False)
-    if not clicked or "_f_drawn" not in st.session_state:
-        st.session_state["_f_drawn"] = box.title
-    drawn = tuple(_drawn(b, family, sizes, sequence) for b in boxes_of(sizes.shape))
     shape = sizes.shape
+    boxes = tuple(_drawn(b, family, sizes, sequence) for b in boxes_of(shape))
     where = "before each sublayer" if shape.pre_norm else "after each addition"
     show_figure(
-        _figure(drawn, st.session_state["_f_drawn"], shape.num_layers),
+        _figure(boxes, shape.num_layers, _highlight(box.title, (boxes, shape.num_layers))),
         key="f_drawing",
         alt=(
             f"Encoder with {shape.num_layers} layers of self-attention and feed-forward; decoder "
             f"with {shape.num_layers} layers of causal self-attention, cross-attention to the "
-            f"encoder and feed-forward; norms {where}; {len(drawn)} boxes."
+            f"encoder and feed-forward; norms {where}; {len(boxes)} boxes."
         ),
         table=lambda: _table(sizes),
         code=_code(sizes),
@@ -106,20 +101,37 @@ def _draw(box: Box, family: Family, sizes: Sizes, sequence: str) -> None:
     )
 
 
+def _highlight(title: str, picture: tuple[tuple[DrawnBox, ...], int]) -> str:
+    """The box that is drawn as chosen: `title`, unless it was clicked in this same `picture`.
+
+    A click moves the highlight in the browser by itself. Drawing it again from here would
+    replace the whole figure, so the figure keeps the highlight it was built with.
+    """
+    drawn, highlight = st.session_state.get("_f_drawn", (None, title))
+    if drawn != picture or _clicked() != title:
+        highlight = title
+    st.session_state["_f_drawn"] = picture, highlight
+    return highlight
+
+
 @lru_cache(maxsize=128)
-def _figure(boxes: tuple[DrawnBox, ...], chosen: str, layers: int) -> go.Figure:
+def _figure(boxes: tuple[DrawnBox, ...], layers: int, chosen: str) -> go.Figure:
     """Built once for everybody; nobody changes a figure after this."""
     return architecture(boxes, chosen, "Cross-attention", layers)
 
 
-def _box_clicked() -> None:
+def _clicked() -> str | None:
+    """The box that is selected in the picture; nothing in one that is new."""
     event: Any = st.session_state.get("f_drawing")
     points = event["selection"]["points"] if event else []
     key = points[0].get("customdata") if points else None
-    key = key[0] if isinstance(key, list) and key else key
-    if isinstance(key, str):
-        st.session_state["f_box"] = key
-        st.session_state["_f_clicked"] = True
+    return key[0] if isinstance(key, list) and key else key
+
+
+def _box_clicked() -> None:
+    title = _clicked()
+    if isinstance(title, str):
+        st.session_state["f_box"] = title
 
 
 def _drawn(box: Box, family: Family, sizes: Sizes, sequence: str) -> DrawnBox:
