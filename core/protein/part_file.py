@@ -5,6 +5,7 @@ nothing of servers.
 """
 
 import os
+import sys
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -40,6 +41,8 @@ def _left_behind(destination: Path) -> list[Path]:
 
 
 def _alive(process: int) -> bool:
+    if sys.platform == "win32":
+        return True  # os.kill would send Ctrl-C there, or end the process, where it only asks here
     try:
         os.kill(process, 0)
     except ProcessLookupError:

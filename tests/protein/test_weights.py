@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from core.protein import download
+from core.protein import download, part_file
 from core.protein.__main__ import main
 from core.protein.cards import MODELS, TRB_MINI, ModelCard, WeightsError, model_card
 from core.protein.checkpoint import load_file
@@ -377,6 +377,15 @@ def test_what_a_killed_download_left_is_gone_on_with_a_living_ones_part_is_not_t
     assert server.asked == [f"bytes={len(half)}-"]
     assert last.path.read_bytes() == server.body
     assert sorted(os.listdir(tmp_path)) == sorted([TINY.file, alive.name])
+
+
+def test_on_windows_no_process_is_asked_whether_it_lives(server, tmp_path, gone, monkeypatch):
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr(os, "kill", lambda *_: pytest.fail("this would end a process there"))
+    other = tmp_path / f"{TINY.file}.{gone}-0.part"
+    other.write_bytes(b"half")
+    assert part_file.part_file(tmp_path / TINY.file) != other
+    assert other.read_bytes() == b"half"
 
 
 @pytest.mark.parametrize("left", ["of another file", "all of it", "too much"])
