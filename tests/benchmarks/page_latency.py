@@ -2,11 +2,12 @@
 
     python tests/benchmarks/page_latency.py [--repeats 20] [--lengths 13,30] [--pages toy,full]
 
-Starts the app and, beside it, an empty page with one Plotly figure. Prints one JSON object:
-milliseconds in the browser from the touch until the picture is drawn; the server's share (on the
-server, from having the request to having sent the last message that says a script has
-finished), its ratio to the empty page's, and the processor time it used (Linux); messages and
-kilobytes that the change sent. Exit status 1 when a bar is missed.
+Starts the app and, beside it, an empty page with one Plotly figure, which is touched in turn with
+the app's, so that a busy machine slows both. Prints one JSON object: milliseconds in the browser
+from the touch until the picture is drawn; the server's share (on the server, from having the
+request to having sent the last message that says a script has finished) and the processor time
+it used (Linux), each with its ratio to the empty page's; messages and kilobytes that the change
+sent. Exit status 1 when a bar is missed.
 """
 
 import argparse
@@ -161,18 +162,23 @@ def timed(page: Page, server: Server, touch: Touch) -> dict[str, float]:
 
 
 def measure(
-    browser: Browser, server: Server, action: Action, repeats: int
-) -> dict[str, list[float]]:
-    """Repeat the touches in turn; the first few are thrown away."""
-    page = opened(browser, server.address, action)
-    rows, touches = [], action.touches
+    browser: Browser, empty: Server, app: Server, action: Action, repeats: int
+) -> tuple[dict[str, list[float]], dict[str, list[float]]]:
+    """The empty page's touches and the action's, one by one in turn; the first few are not kept."""
+    pairs = [(server, opened(browser, server.address, a), a.touches, [])
+              for server, a in ((empty, EMPTY), (app, action))]  # fmt: skip
     for turn in range(WARM_UP + repeats):
         if turn == WARM_UP:
-            used = server.cpu_ms()
-        rows.append(timed(page, server, touches[turn % len(touches)]))
-    found = {name: [row[name] for row in rows[WARM_UP:]] for name in rows[0]}
-    page.close()
-    return found | {"server_cpu_ms": [(server.cpu_ms() - used) / repeats]}
+            used = [server.cpu_ms() for server in (empty, app)]
+        for server, page, touches, rows in pairs:
+            page.bring_to_front()
+            rows.append(timed(page, server, touches[turn % len(touches)]))
+    found = []
+    for (server, page, _, rows), before in zip(pairs, used, strict=True):
+        page.close()
+        kept = {name: [row[name] for row in rows[WARM_UP:]] for name in rows[0]}
+        found.append(kept | {"server_cpu_ms": [(server.cpu_ms() - before) / repeats]})
+    return found[0], found[1]
 
 
 def opened(browser: Browser, server: str, action: Action) -> Page:
@@ -197,8 +203,8 @@ def visits(pages: list[str], lengths: list[int]) -> Iterator[tuple[str, Action]]
             yield f"{action.page} {action.name} {length}", action.at(length)
 
 
-def run(repeats: int, lengths: list[int], pages: list[str]) -> dict[str, dict]:
-    """The raw measurements of the empty page and of every visit, by name."""
+def run(repeats: int, lengths: list[int], pages: list[str]) -> dict[str, tuple[dict, dict]]:
+    """By a visit's name the raw measurements of the empty page then, and of the visit."""
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
         folder = Path(name)
         blank = folder / "blank.py"
@@ -207,11 +213,14 @@ def run(repeats: int, lengths: list[int], pages: list[str]) -> dict[str, dict]:
             executable_path=os.environ.get("CHROMIUM", "/usr/bin/chromium"),
             args=["--no-sandbox", "--disable-gpu"],
         )
-        with serving(blank, folder) as empty:
-            found = {EMPTY.name: measure(browser, empty, EMPTY, repeats)}
-        with serving(REPOSITORY / "streamlit_app.py", folder) as app:
-            for name, action in visits(pages, lengths):
-                found[name] = measure(browser, app, action, repeats)
+        with (
+            serving(blank, folder) as empty,
+            serving(REPOSITORY / "streamlit_app.py", folder) as app,
+        ):
+            found = {
+                name: measure(browser, empty, app, action, repeats)
+                for name, action in visits(pages, lengths)
+            }
         browser.close()
     return found
 
@@ -224,24 +233,33 @@ def summary(values: list[float]) -> dict[str, float]:
     }
 
 
-def report(found: dict[str, dict]) -> dict:
-    """Per action: medians and 95th percentiles; then the bars, page by page."""
-    empty = statistics.median(found[EMPTY.name]["server_ms"])
-    actions = {
-        name: {
-            "drawn_ms": summary(rows["drawn_ms"]),
-            "server_ms": summary(rows["server_ms"]),
-            "server_ratio": round(statistics.median(rows["server_ms"]) / empty, 2),
-            "server_cpu_ms": round(rows["server_cpu_ms"][0], 1),
-            "messages": statistics.median(rows["messages"]),
-            "kilobytes": round(statistics.median(rows["kilobytes"]), 1),
-        }
-        for name, rows in found.items()
+def beside(empty: dict[str, list[float]], rows: dict[str, list[float]]) -> dict:
+    """Medians and 95th percentiles of one action; ratios to the empty page of its time."""
+    middle, middle_empty = (
+        {name: statistics.median(values) for name, values in found.items()}
+        for found in (rows, empty)
+    )
+    return {
+        "drawn_ms": summary(rows["drawn_ms"]),
+        "server_ms": summary(rows["server_ms"]),
+        "server_ms_empty": summary(empty["server_ms"]),
+        "server_cpu_ms": round(middle["server_cpu_ms"], 1),
+        **{
+            f"{name}_ratio": round(middle[f"{name}_ms"] / middle_empty[f"{name}_ms"], 2)
+            for name in ("server", "server_cpu")
+        },
+        "messages": middle["messages"],
+        "kilobytes": round(middle["kilobytes"], 1),
     }
+
+
+def report(found: dict[str, tuple[dict, dict]]) -> dict:
+    """Per action its numbers; then the bars, page by page."""
+    actions: dict[str, dict] = {name: beside(*pair) for name, pair in found.items()}
     bars = {}
-    for page in dict.fromkeys(name.partition(" ")[0] for name in found if name != EMPTY.name):
+    for page in dict.fromkeys(name.partition(" ")[0] for name in found):
         mine = [name for name in found if name.partition(" ")[0] == page]
-        whole = summary([ms for name in mine for ms in found[name]["drawn_ms"]])
+        whole = summary([ms for name in mine for ms in found[name][1]["drawn_ms"]])
         bars[f"{page}: median at most {MEDIAN_MS} ms"] = whole["median"] <= MEDIAN_MS
         bars[f"{page}: 95th percentile at most {P95_MS} ms"] = whole["p95"] <= P95_MS
         actions[f"{page}, all"] = {"drawn_ms": whole}
