@@ -23,6 +23,10 @@ from core.training.events import Event, Failed, Finished, NotSaved, Saved, StepD
 LAST_WORDS_TRIES = 6
 
 
+class _CutShort(Exception):
+    """The run was told to end before it was done."""
+
+
 class OneRun:
     """Training of `run` by `worker`; checkpoints go to `file`, and it begins from there."""
 
@@ -55,10 +59,24 @@ class OneRun:
             return history.last_step(db, self._run.id) > 0
 
     def follow(self, training: Training) -> tuple[str, str | None]:
-        """Hand every event to the recorder and obey between two; state and error at the end."""
+        """Train until its end, or until it is told to end; state and error at the end."""
         events = training.events()
+        training.breathe = lambda: self._obey(training)
+        try:
+            return self._record_all(training, events)
+        except _CutShort:
+            saved = self._leave(training, events)
+        if self._wishes.stop:
+            return "stopped", None
+        if isinstance(saved, NotSaved):
+            return "interrupted", f"The server went away. {saved.sentence}"
+        return "interrupted", "The server went away; the run was saved and can go on."
+
+    def _record_all(self, training: Training, events: Iterator[Event]) -> tuple[str, str | None]:
+        """Hand every event to the recorder and obey between two, and wherever `events` breathes."""
         is_running = False
-        for event in events:
+        while True:
+            event = next(events)
             self._recorder.put(event)
             if isinstance(event, StepDone) and not is_running:
                 self._say("running")
@@ -68,16 +86,9 @@ class OneRun:
             if isinstance(event, Failed):
                 return "failed", event.sentence
             self._obey(training)
-            if self._wishes.ends:
-                saved = self._leave(training, events)
-                break
-        if self._wishes.stop:
-            return "stopped", None
-        if isinstance(saved, NotSaved):
-            return "interrupted", f"The server went away. {saved.sentence}"
-        return "interrupted", "The server went away; the run was saved and can go on."
 
     def _obey(self, training: Training) -> None:
+        """Stand still while a pause is wished for. Raises _CutShort when the run shall end."""
         wishes = self._wishes
         if wishes.pause and not wishes.ends:
             self._say("paused")
@@ -88,6 +99,8 @@ class OneRun:
             if not wishes.ends:
                 self._say("running")
         self._save_if_asked(training)
+        if wishes.ends:
+            raise _CutShort
 
     def _save_if_asked(self, training: Training) -> None:
         if self._wishes.save:

@@ -5,6 +5,9 @@ takes longer than running them. A CUDA graph holds the whole update (drawing the
 backward, clipping, optimiser, schedule, loss log) and launches it at once.
 """
 
+from collections.abc import Callable
+from functools import cached_property
+
 import torch
 
 from core.training.learner import Learner
@@ -36,14 +39,13 @@ class CapturedSteps:
     def __init__(self, learner: Learner):
         self._learner = learner
         self._eager_left = WARM_UP_STEPS
-        self._graph: torch.cuda.CUDAGraph | None = None
 
     def __call__(self, steps: int) -> None:
         eager = min(steps, self._eager_left)
         if eager:
             self._warm_up(eager)
         for _ in range(steps - eager):
-            self._captured().replay()
+            self._replay()
         torch.cuda.synchronize(self._learner.device)
 
     def _warm_up(self, steps: int) -> None:
@@ -56,15 +58,15 @@ class CapturedSteps:
         torch.cuda.current_stream(self._learner.device).wait_stream(stream)
         self._eager_left -= steps
 
-    def _captured(self) -> torch.cuda.CUDAGraph:
-        if self._graph is None:
-            graph = torch.cuda.CUDAGraph()
-            graph.register_generator_state(self._learner.generator)
-            # Only this thread's calls: another one may ask for the memory in use meanwhile.
-            with torch.cuda.graph(graph, capture_error_mode="thread_local"):
-                self._learner.update()
-            self._graph = graph
-        return self._graph
+    @cached_property
+    def _replay(self) -> Callable[[], None]:
+        """Captured when the first step after the warm-up is taken."""
+        graph = torch.cuda.CUDAGraph()
+        graph.register_generator_state(self._learner.generator)
+        # Only this thread's calls: another one may ask for the memory in use meanwhile.
+        with torch.cuda.graph(graph, capture_error_mode="thread_local"):
+            self._learner.update()
+        return graph.replay
 
 
 TakeSteps = PlainSteps | CapturedSteps

@@ -5,7 +5,7 @@ processes, databases or pages; whoever reads the events decides when to stop rea
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import torch
@@ -32,6 +32,8 @@ from core.training.parallel import this_world
 from core.training.recipe import Recipe, Watch, check_watched
 from core.training.schedule import learning_rate
 
+LONGEST_SILENCE = 0.25  # seconds between two looks at what is wished for, where steps are shorter
+
 
 def train(
     recipe: Recipe,
@@ -53,7 +55,8 @@ class Training:
 
     `resume` is a checkpoint to go on from, with the same losses as if the run had never stopped
     (same device and threads). `save_to` is where checkpoints go, every `watch.save_every` steps
-    and at the end; None writes none. Stop it by not asking for the next event.
+    and at the end; None writes none. Stop it by not asking for the next event. An evaluation may
+    take seconds: set `breathe`, which it calls again and again, and may raise to end the run there.
 
     Raises ValueError for a device that is missing, a string that the model cannot read, or a
     checkpoint that does not fit.
@@ -76,7 +79,8 @@ class Training:
         self._learner = Learner(recipe, choose_device(device), this_world())
         self._steps = steps_of(self._learner)
         self._save_to, self._save_failed = save_to, False
-        self.step, self.seconds = 0, 0.0
+        self.step, self.seconds, self._pace = 0, 0.0, 0.0
+        self.breathe: Callable[[], None] = lambda: None
         if resume is not None:
             self._go_on_from(resume)
         self._held_out = held_out(recipe, self.watch.held_out, self._learner.device)
@@ -103,6 +107,7 @@ class Training:
         A disk that refuses it is no reason to stop: the event says so, and the old file stays.
         """
         state = self._learner.state()
+        state["seconds_total"] = time.perf_counter() - self._began
         try:
             if self._learner.world.speaks:
                 write_checkpoint(path, self.recipe, state, self.seconds)
@@ -117,6 +122,7 @@ class Training:
         check_same_recipe(content, self.recipe)
         self._learner.restore(content)
         self.step, self.seconds = content["taken"], content["seconds"]
+        self._began -= content.get("seconds_total", self.seconds)  # earlier versions did not say
 
     def _advance(self) -> Iterator[StepDone | Failed]:
         count = self._steps_until_next_look()
@@ -124,6 +130,7 @@ class Training:
         self._steps(count)
         losses, norms = self._learner.logs(self.step + 1, self.step + count)
         self.seconds += time.perf_counter() - began
+        self._pace = (self.seconds - before) / count
         for number in range(count):
             self.step += 1
             # Steps taken in one go on a GPU share its time equally.
@@ -137,12 +144,9 @@ class Training:
                 return
 
     def _steps_until_next_look(self) -> int:
-        watch, left = self.watch, self.recipe.steps - self.step
-        if self.step == 0:
-            return 1  # so that the first point is there at once
-        every = (watch.evaluate_every, watch.sample_every, watch.snapshot_every, watch.save_every)
-        ahead = [n - self.step % n for n in every if n]
-        return min([left, self._steps.at_once, *ahead])
+        left = self.recipe.steps - self.step
+        in_time = max(1, int(LONGEST_SILENCE / self._pace)) if self._pace else 1
+        return min(left, self._steps.at_once, in_time, *self.watch.ahead(self.step))
 
     def _look(self) -> Iterator[Event]:
         watch, step, model = self.watch, self.step, self._learner.model
@@ -168,7 +172,7 @@ class Training:
             yield event
 
     def _evaluated(self) -> Evaluated:
-        found = exactness(self._learner.model, self.recipe, self._held_out)
+        found = exactness(self._learner.model, self.recipe, self._held_out, None, self.breathe)
         return Evaluated(self.step, found.exact, found.of, found.letters_right)
 
     def _reached(self, event: Event) -> bool:
@@ -180,7 +184,7 @@ class Training:
         if not at_end:
             yield from self._keep()
         # Once more by decoding freely, the slow way, because this is the number that is quoted.
-        found = exactness(model, self.recipe, self._held_out, decoded)
+        found = exactness(model, self.recipe, self._held_out, decoded, self.breathe)
         yield Finished(
             steps=self.step,
             seconds=self.seconds,

@@ -23,7 +23,7 @@ from core.transformer.trace import Trace
 Predict = Callable[[Transformer, Recipe, Batch], Tensor]
 
 _HELD_OUT_SEED = 2**40  # far from every seed that a recipe may have for training
-_AT_ONCE = 1000
+_AT_ONCE = {"cpu": 100}  # strings; elsewhere all that a look has, as few calls as can be
 
 
 @dataclass(frozen=True)
@@ -43,9 +43,13 @@ def held_out(recipe: Recipe, size: int, device: torch.device | str = "cpu") -> B
 
 
 def exactness(
-    model: Transformer, recipe: Recipe, batch: Batch, predict: Predict | None = None
+    model: Transformer,
+    recipe: Recipe,
+    batch: Batch,
+    predict: Predict | None = None,
+    breathe: Callable[[], None] = lambda: None,
 ) -> Exactness:
-    """Count what the model, decoding freely, reverses exactly.
+    """Count what the model, decoding freely, reverses exactly; `breathe` between two parts of it.
 
     `predict` is `decoded`, or the faster `best_next` where that gives the same count (the
     default). Greedy decoding is exact if and only if every token is the likeliest after the
@@ -55,8 +59,10 @@ def exactness(
     same_count = recipe.beam == 1 and recipe.causal_mask
     predict = predict or (best_next if same_count else decoded)
     exact, right, tokens = 0, 0, 0
-    for start in range(0, len(batch), _AT_ONCE):
-        part = Batch(*(ids[start : start + _AT_ONCE] for ids in vars(batch).values()))
+    size = _AT_ONCE.get(batch.src.device.type, 1000)
+    for start in range(0, len(batch), size):
+        breathe()
+        part = Batch(*(ids[start : start + size] for ids in vars(batch).values()))
         real = part.labels != PAD
         same = (predict(model, recipe, part) == part.labels) & real
         exact += int((same == real).all(1).sum())

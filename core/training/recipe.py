@@ -111,6 +111,11 @@ class Watch(FromJson):
         if not self.string:
             raise ValueError("The string to watch is empty: give it at least one letter.")
 
+    def ahead(self, step: int) -> list[int]:
+        """Steps from `step` to the next evaluation, sample, snapshot and checkpoint, if any."""
+        every = (self.evaluate_every, self.sample_every, self.snapshot_every, self.save_every)
+        return [number - step % number for number in every if number]
+
 
 def check_watched(recipe: Recipe, string: str) -> str:
     """`string` cleaned, if this recipe's model can read it.

@@ -11,6 +11,7 @@ from core.runs.one_run import OneRun
 from core.runs.processes import own_identity
 from core.runs.recorder import Recorder
 from core.training.engine import Training
+from core.training.evaluate import best_next
 from core.training.events import NotSaved, Saved, StepDone, event_name, from_json_line
 from core.training.recipe import SPRINT, Watch
 
@@ -76,7 +77,37 @@ def test_stop_leaves_a_checkpoint_from_which_it_ends_with_the_same_losses(
     assert resumed == straight
 
 
-def test_a_device_that_is_ahead_of_its_events_leaves_no_gap(db, claimed, one_run, tmp_path):
+@pytest.mark.parametrize("which", [1, 2], ids=["at a look", "at the end"])
+def test_an_evaluation_is_cut_short_by_stop_and_the_run_can_go_on(
+    db, claimed, one_run, monkeypatch, which
+):
+    monkeypatch.setattr("core.training.evaluate._AT_ONCE", {"cpu": 1})  # of two held-out strings
+    wishes, breaths = Wishes(), []
+
+    def decode(*arguments):
+        breaths.append(1)
+        if len(breaths) == 2 * which - 1:
+            wishes.take("stop")
+        return best_next(*arguments)
+
+    with monkeypatch.context() as counting:
+        counting.setattr("core.training.evaluate.best_next", decode)
+        counting.setattr("core.training.engine.decoded", decode)
+        one_run(wishes).to_its_end()
+    assert len(breaths) == 2 * which - 1
+    assert store.get(db, claimed.id).state == "stopped"
+    assert len(history.evaluations_after(db, claimed.id, 0)) == which - 1
+    store.queue_again(db, claimed.id, None)
+    store.claim_next(db, own_identity(), max_running=1)
+    one_run(Wishes()).to_its_end()
+    assert store.get(db, claimed.id).state == "finished"
+    assert history.last_step(db, claimed.id) == 61
+
+
+def test_a_device_that_is_ahead_of_its_events_leaves_no_gap(
+    db, claimed, one_run, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("core.training.engine.LONGEST_SILENCE", 1e9)  # however slow the first step
     wishes = Wishes()
     run = one_run(wishes, 13, lambda: wishes.take("stop"))
     training = Training(TINY, watch=WATCH, save_to=tmp_path / "last.pt")

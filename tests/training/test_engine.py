@@ -96,6 +96,26 @@ def test_global_randomness_is_left_alone():
     assert torch.equal(torch.get_rng_state(), state)
 
 
+@pytest.mark.parametrize(("silence", "together"), [(1e9, [1, 2, 1, 2, 2, 1, 2]), (0, [1] * 11)])
+def test_where_steps_are_slow_few_are_taken_between_two_looks_at_wishes(
+    monkeypatch, silence, together
+):
+    monkeypatch.setattr("core.training.engine.LONGEST_SILENCE", silence)
+    training = Training(TINY, device="cpu", watch=replace(WATCH, snapshot_every=0), threads=1)
+    taken, plain = [], training._steps
+
+    class ManyAtOnce:
+        at_once = 50
+
+        def __call__(self, steps):
+            taken.append(steps)
+            plain(steps)
+
+    training._steps = ManyAtOnce()
+    list(training.events())
+    assert taken == together  # with a look at every third and fourth step
+
+
 @pytest.mark.parametrize("stop_at", [1, 4, 7])
 def test_a_run_goes_on_from_a_checkpoint_with_the_same_losses(tmp_path, stop_at):
     whole, path = losses(run()), tmp_path / "stopped.pt"
@@ -117,8 +137,11 @@ def test_a_checkpoint_of_an_earlier_version_is_gone_on_from(tmp_path):
     run(replace(TINY, steps=4), save_to=path)
     content = torch.load(path, weights_only=True)
     (alone,) = content.pop("streams")  # what they hold lay beside the weights
-    torch.save(content | alone, path)
-    assert losses(run(resume=path)) == losses(run())[4:]
+    del content["seconds_total"]
+    torch.save(content | alone | {"seconds": 50.0}, path)
+    resumed = run(resume=path)
+    assert losses(resumed) == losses(run())[4:]
+    assert 50 < resumed[-1].seconds < resumed[-1].seconds_total
 
 
 def test_a_finished_run_can_be_made_longer(tmp_path):
