@@ -4,9 +4,10 @@ import streamlit as st
 
 from pages.parts.controls import sequence_box
 from pages.parts.frame import open_page
+from pages.parts.toy.block import whole_block
 from pages.parts.toy.chapters import bag_of_letters, same_letters, slow_wave, vectors
 from pages.parts.toy.edits import read_edits
-from pages.parts.toy.experiments import against_pytorch, square_root, whole_block
+from pages.parts.toy.experiments import against_pytorch, square_root
 from pages.parts.toy.ghost import ghost
 from pages.parts.toy.link import say_what_the_link_lacks
 from pages.parts.toy.maps import maps

@@ -9,7 +9,7 @@ from core.figures.toy_waves import reach
 from core.figures.vectors import vector_strip
 from core.toy.compare import output_shift
 from core.toy.jobs import label, labels, percent
-from core.toy.model import run_toy
+from core.toy.model import ToyRun, run_toy
 from core.toy.residue_vectors import COLUMN_MEANINGS, COLUMNS, slow_wave_period
 from core.toy.shuffle import shuffle_proof
 from core.toy.slow_wave import limit_sentence
@@ -55,7 +55,6 @@ def same_letters(sequence: str) -> None:
     letter = st.pills("Letter", repeated, default=repeated[0], key="t_l", bind="query-params",
                       required=True)  # fmt: skip
     rows = [i for i, other in enumerate(after.sequence) if other == letter]
-    names = [label(after.sequence, row) for row in rows]
     spread = np.ptp(after.output[rows], axis=0)
     differing = np.flatnonzero(spread.reshape(-1, 2).max(axis=1) > 1e-9) + 1
     cause = "no head" if not len(differing) else f"head {' and '.join(map(str, differing))}"
@@ -64,25 +63,28 @@ def same_letters(sequence: str) -> None:
         f"by up to **{spread.max():.2f}**. Told apart by {cause}: only position, or a mask, lets a "
         "head treat equal letters differently."
     )
+    _in_and_out(after, rows)
+    moved = output_shift(before, after)[rows].max()
+    if moved > 0:
+        st.caption(f"Against the untouched model these rows moved by up to {moved:.2f}.")
+
+
+def _in_and_out(after: ToyRun, rows: list[int]) -> None:
+    names, out = [label(after.sequence, row) for row in rows], after.output[rows]
     show_figure(
         vector_strip(
-            [after.vectors[rows, :4], after.output[rows]],
+            [after.vectors[rows, :4], out],
             ["before: chemistry", "after four heads"],
             names,
             [list(COLUMNS[:4]), _OUTPUTS],
         ),
         key="toy_serines",
         alt=f"Output vectors of {', '.join(names)}: "
-        + "; ".join(
-            f"{n} {np.round(after.output[r], 2)}" for n, r in zip(names, rows, strict=True)
-        ),
-        table={"residue": names, **dict(zip(_OUTPUTS, after.output[rows].T, strict=True))},
+        + "; ".join(f"{name} {np.round(row, 2)}" for name, row in zip(names, out, strict=True)),
+        table={"residue": names, **dict(zip(_OUTPUTS, out.T, strict=True))},
         code=snippet(after, f"print(run.output[{rows}].round(2))"),
     )
     st.caption("h1.2: head 1, dimension 2; Wo is the identity here.")
-    moved = output_shift(before, after)[rows].max()
-    if moved > 0:
-        st.caption(f"Against the untouched model these rows moved by up to {moved:.2f}.")
 
 
 @chapter("A bag of letters: what attention knows of order", "t_c4")

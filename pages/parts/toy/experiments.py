@@ -1,4 +1,4 @@
-"""Two experiments on the toy page: the division by sqrt(d_k), and one whole block."""
+"""Two experiments on the toy page: the division by sqrt(d_k), and the block against PyTorch."""
 
 import math
 
@@ -6,30 +6,14 @@ import numpy as np
 import streamlit as st
 
 from core.figures.toy_sqrt import draw_bars, top_weight_histogram
-from core.figures.vectors import vector_strip
-from core.toy.block import attention_weight_count, feed_forward_weight_count
-from core.toy.jobs import labels, percent
-from core.toy.model import run_block, run_toy
-from core.toy.residue_vectors import COLUMNS
+from core.toy.jobs import percent
+from core.toy.model import run_toy
 from core.toy.softmax_experiment import TopWeights, one_draw, top_weights
-from core.toy.what_if import UNTOUCHED
 from pages.parts.chapters import chapter
 from pages.parts.downloads import show_figure
-from pages.parts.toy.runs import runs, snippet
 
 WIDTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 _KEYS, _DRAWS = 13, 1000
-_STREAM = ("entering", "attention", "after_attention", "feed_forward", "leaving")
-_STAGES = {
-    "entering": ("x", "Enters the block: chemistry and position."),
-    "normed_for_attention": ("LN(x)", "Each row to mean 0, variance 1, on its own."),
-    "attention": ("MHA(LN(x))", "Residues talk: four heads, mixed by a random Wo."),
-    "after_attention": ("x + MHA(LN(x))", "Added to what came in: the residual stream."),
-    "normed_for_feed_forward": ("LN", "Normalised again."),
-    "hidden": ("GELU(W1 LN + b1)", "Each residue thinks for itself, in 32 numbers."),
-    "feed_forward": ("W2 GELU + b2", "Back to 8 numbers."),
-    "leaving": ("x + FFN", "Added again; this leaves the block."),
-}
 
 
 @st.cache_data(max_entries=len(WIDTHS), show_spinner=False)
@@ -93,68 +77,6 @@ def _thousand_draws(d_k: int) -> None:
         code="from core.toy.softmax_experiment import top_weights\n\n"
         f"many = top_weights({d_k}, {_KEYS}, {_DRAWS})\n"
         "print(sorted(many.unscaled)[500], sorted(many.scaled)[500])",
-    )
-
-
-@chapter("One whole block, stage by stage", "t_c7")
-def whole_block(sequence: str) -> None:
-    """The block stage by stage, as the residual stream carries it."""
-    before, after = runs(sequence)
-    steps, names = run_block(after), labels(after.sequence)
-    st.latex(
-        r"x \leftarrow x + \mathrm{MHA}(\mathrm{LN}(x)), \qquad "
-        r"x \leftarrow x + W_2\,\mathrm{GELU}(W_1\,\mathrm{LN}(x) + b_1) + b_2"
-    )
-    attention, thinking = attention_weight_count(), feed_forward_weight_count()
-    st.markdown(
-        f"Attention lets residues talk ({attention} weights), the feed-forward part lets each one "
-        f"think ({thinking} weights, {percent(thinking / (attention + thinking))} of the block). "
-        "Wo, W1 and W2 are random, from one seed."
-    )
-    stage = st.segmented_control(
-        "Stage", list(_STAGES), format_func=lambda name: _STAGES[name][0], default="leaving",
-        key="t_b", bind="query-params", required=True,
-    )  # fmt: skip
-    shown = getattr(steps, stage)
-    named = stage in ("entering", "normed_for_attention")
-    columns = list(COLUMNS) if named else [str(i + 1) for i in range(shown.shape[1])]
-    st.caption(_STAGES[stage][1])
-    ghost = getattr(run_block(before), stage)
-    blocks, titles = [shown], [f"{_STAGES[stage][0]}, {shown.shape[0]} × {shown.shape[1]}"]
-    if after.what_if != UNTOUCHED:
-        blocks, titles = [ghost, shown, shown - ghost], ["before", "after", "difference"]
-    show_figure(
-        vector_strip(blocks, titles, names, [columns] * len(blocks)),
-        key="toy_stage",
-        alt=f"{_STAGES[stage][1]} Values from {shown.min():.2f} to {shown.max():.2f}; largest "
-        f"difference from the untouched model {abs(shown - ghost).max():.2f}.",
-        table={"residue": names, **dict(zip(columns, shown.T, strict=True))},
-        code=snippet(
-            after,
-            f"from core.toy.model import run_block\nprint(run_block(run).{stage}.round(3))",
-        ),
-    )
-    st.markdown("**The residual stream**: what came in, what each half adds, what leaves.")
-    stream = [getattr(steps, name) for name in _STREAM]
-    st.caption("; ".join(f"**{i}** {_STAGES[name][0]}" for i, name in enumerate(_STREAM, 1)))
-    show_figure(
-        vector_strip(
-            stream,
-            list(map(str, range(1, 1 + len(stream)))),
-            names,
-            [[""] * 8] * len(stream),
-            numbers=False,
-        ),
-        key="toy_stream",
-        alt="Five stages of the residual stream; attention adds at most "
-        f"{abs(steps.attention).max():.2f}, the feed-forward part "
-        f"{abs(steps.feed_forward).max():.2f}.",
-        table={
-            "stage": np.repeat(_STREAM, len(names)),
-            "residue": names * len(_STREAM),
-            **dict(enumerate(np.concatenate(stream).T)),
-        },
-        code=snippet(after, "from core.toy.model import run_block\nprint(run_block(run))"),
     )
 
 

@@ -14,6 +14,7 @@ from pages.parts.toy import redraw
 from pages.parts.toy.edits import current_edits, editor_round, keep
 from pages.parts.toy.runs import asked, runs
 
+_COLUMNS = {f"W{m} {d + 1}": (m, d) for m in MATRICES for d in range(2)}
 KINDS = (redraw.SWAP, redraw.WEIGHT, redraw.SWITCH)
 
 
@@ -52,39 +53,35 @@ def _swap(before: ToyRun, after: ToyRun, query: int) -> None:
 def _weights(after: ToyRun, head: int) -> None:
     import pandas as pd  # here, not above: the page opens without it
 
-    names = {f"W{m} {d + 1}": (m, d) for m in MATRICES for d in range(2)}
-    table = pd.DataFrame(
-        {
-            name: getattr(after.heads[head], f"w_{matrix}")[:, column].round(3)
-            for name, (matrix, column) in names.items()
-        },
-        index=list(COLUMNS),
-    )
     key = f"toy_weights_{head}_{editor_round()}"
-
-    def edited() -> None:
-        changed = [
-            WeightEdit(head, *(names[name][0], int(row), names[name][1]), _bounded(value))
-            for row, cells in st.session_state[key]["edited_rows"].items()
-            for name, value in cells.items()
-            if name in names
-        ]
-        keep(current_edits().with_weights(changed))
-
+    columns = {
+        name: getattr(after.heads[head], f"w_{matrix}")[:, column].round(3)
+        for name, (matrix, column) in _COLUMNS.items()
+    }
     st.caption(f"Head {head + 1}: any entry, from -{LARGEST_WEIGHT:g} to {LARGEST_WEIGHT:g}.")
     st.data_editor(
-        table,
+        pd.DataFrame(columns, index=list(COLUMNS)),
         key=key,
-        on_change=edited,
+        on_change=lambda: keep(current_edits().with_weights(_edited_weights(key, head))),
         disabled=["_index"],
         alt=f"The weights of head {head + 1}: Wq, Wk and Wv, eight rows and two columns each.",
-        column_config={
-            name: st.column_config.NumberColumn(
+        column_config=dict.fromkeys(
+            _COLUMNS,
+            st.column_config.NumberColumn(
                 min_value=-LARGEST_WEIGHT, max_value=LARGEST_WEIGHT, format="%.2f"
-            )
-            for name in names
-        },
+            ),
+        ),
     )
+
+
+def _edited_weights(key: str, head: int) -> list[WeightEdit]:
+    """What was typed into the table; a column that is not ours came from no widget."""
+    return [
+        WeightEdit(head, _COLUMNS[name][0], int(row), _COLUMNS[name][1], _bounded(value))
+        for row, cells in st.session_state[key]["edited_rows"].items()
+        for name, value in cells.items()
+        if name in _COLUMNS
+    ]
 
 
 def _bounded(value: float | None) -> float:
@@ -100,27 +97,27 @@ def _switches(after: ToyRun) -> None:
         toy_causal=edits.causal,
         toy_muted=[head + 1 for head in sorted(edits.muted)],
     )
-
-    def switched() -> None:
-        state = st.session_state
-        keep(
-            replace(
-                current_edits(),
-                positions=state["toy_positions"],
-                scale=state["toy_scale"],
-                causal=state["toy_causal"],
-                muted=frozenset(head - 1 for head in state["toy_muted"]),
-            )
-        )
-
     with st.container(horizontal=True):
-        st.toggle("Positions", key="toy_positions", on_change=switched)
-        st.toggle("Divide by √d_k", key="toy_scale", on_change=switched)
-        st.toggle("Causal mask", key="toy_causal", on_change=switched)
+        st.toggle("Positions", key="toy_positions", on_change=_switched)
+        st.toggle("Divide by √d_k", key="toy_scale", on_change=_switched)
+        st.toggle("Causal mask", key="toy_causal", on_change=_switched)
         st.pills(
             "Mute heads",
             [1 + head for head in range(len(HEADS))],
             selection_mode="multi",
             key="toy_muted",
-            on_change=switched,
+            on_change=_switched,
         )
+
+
+def _switched() -> None:
+    state = st.session_state
+    keep(
+        replace(
+            current_edits(),
+            positions=state["toy_positions"],
+            scale=state["toy_scale"],
+            causal=state["toy_causal"],
+            muted=frozenset(head - 1 for head in state["toy_muted"]),
+        )
+    )
