@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
 
+from core.alphabet import BOS, EOS, FIRST_LETTER_ID, PAD
 from core.transformer.parameters import (
     attention_parameters,
     feed_forward_parameters,
@@ -39,8 +40,8 @@ def tokens(length: str) -> Part:
     """Letters as numbers, at the bottom of a side."""
     return Part(
         "tokens",
-        "Letters become whole numbers. 0 fills up shorter rows (PAD), 1 begins an output (BOS), "
-        "2 ends it (EOS), letters follow from 3.",
+        f"Letters become whole numbers. {PAD} fills up shorter rows (PAD), {BOS} begins an output "
+        f"(BOS), {EOS} ends it (EOS), letters follow from {FIRST_LETTER_ID}.",
         r"\text{ids} \in \{0, \dots, V - 1\}",
         (("ids", ("B", length)),),
         lambda shape: 0,

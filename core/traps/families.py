@@ -8,18 +8,7 @@ from dataclasses import dataclass
 
 from core.alphabet import DEFAULT_SEQUENCE
 from core.toy.attention import causal
-
-
-@dataclass(frozen=True)
-class Family:
-    """One way to stack the parts; `looks` counts allowed (query, key) pairs of 13 letters."""
-
-    name: str
-    attention: str
-    trained_to: str
-    examples: str
-    good_for: str
-    looks: str
+from core.transformer.tour import FAMILIES, Family
 
 
 @dataclass(frozen=True)
@@ -31,36 +20,16 @@ class Reason:
     experiment: str
 
 
-def families() -> tuple[Family, ...]:
-    """Encoder only, decoder only, encoder-decoder."""
+def families() -> tuple[tuple[Family, str], ...]:
+    """Each family, and how many (query, key) pairs of 13 letters may look at one another in it."""
     length = len(DEFAULT_SEQUENCE)
     both, back = length**2, int(causal(length).sum())
-    return (
-        Family(
-            "Encoder only",
-            "in both directions",
-            "fill in hidden letters",
-            "BERT, ESM-2, TRB-mini",
-            "understanding: embeddings, guesses of a residue",
-            f"{both}",
-        ),
-        Family(
-            "Decoder only",
-            "backwards only (causal)",
-            "write the next letter",
-            "GPT",
-            "writing: text, code, new sequences",
-            f"{back}",
-        ),
-        Family(
-            "Encoder-decoder",
-            "both ways in the encoder, causal in the decoder, and across",
-            "turn one sequence into another",
-            "the original Transformer, T5, Whisper",
-            "mapping: translation, speech to text, the reverse task here",
-            f"{both} + {back} + {both} across",
-        ),
-    )
+    looks = {
+        "encoder-only": f"{both}",
+        "decoder-only": f"{back}",
+        "encoder-decoder": f"{both} + {back} + {both} across",
+    }
+    return tuple((family, looks[family.name]) for family in FAMILIES)
 
 
 REASONS = (
@@ -73,7 +42,9 @@ REASONS = (
         "Any two positions are one step apart.", "a memory that fades with every step", "Forgetting"
     ),
     Reason(
-        "More data and more weights help predictably.", "a new design for every size", "Weights"
+        "More data and more weights help predictably.",
+        "a new design for every size",
+        "published: Kaplan et al. 2020",
     ),
     Reason(
         "One block serves text, image patches, audio frames and cells.",

@@ -17,7 +17,7 @@ from core.transformer.attention import MultiHeadAttention
 
 LENGTHS = (2, 4, 8, 13, 25, 50, 100, 200)
 MAX_LENGTH = 400
-WIDTH = 32
+WIDTH, DRAWS, REPEATS = 32, 20, 3
 RNN, KIND_RNN, GRU, ATTENTION = "RNN", "RNN, orthogonal start", "GRU", "Attention"
 NETWORKS = (RNN, KIND_RNN, GRU, ATTENTION)
 
@@ -38,7 +38,7 @@ class Influence:
 
 
 def measure(
-    lengths: Sequence[int] = LENGTHS, *, draws: int = 20, seed: int = 0
+    lengths: Sequence[int] = LENGTHS, *, draws: int = DRAWS, seed: int = 0
 ) -> Iterator[Influence]:
     """Measure every network at every length, the same random inputs for all; yields as it goes.
 
@@ -76,7 +76,7 @@ def influence_profile(
 
 
 @torch.no_grad()
-def _seconds(network: nn.Module, length: int, repeats: int = 3) -> float:
+def _seconds(network: nn.Module, length: int, repeats: int = REPEATS) -> float:
     x = torch.zeros(1, length, WIDTH, dtype=torch.float64)
     times = []
     for _ in range(repeats):

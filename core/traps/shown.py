@@ -10,8 +10,3 @@ class Shown:
     name: str
     role: str
     measured: str
-
-
-def percent(share: float) -> str:
-    """`60 %`, with a space that does not break."""
-    return f"{100 * share:.0f}\u00a0%"

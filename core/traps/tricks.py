@@ -6,11 +6,13 @@ Out: lines of a table. NumPy only; the settings are the paper recipe's.
 import numpy as np
 
 from core.alphabet import FIRST_LETTER_ID
+from core.toy.jobs import percent
 from core.training.recipe import PAPER
 from core.training.schedule import learning_rate, smoothing_floor
-from core.traps.shown import Shown, percent
+from core.traps.shown import Shown
 
 LAYERS, WIDTH = 12, 64
+SPREADS = {"small": 0.02, "large": 1.0}
 # Two letters, two steps: the likeliest first letter leads to the less likely whole.
 FIRST = (0.6, 0.4)
 SECOND = ((0.55, 0.45), (0.05, 0.95))
@@ -69,12 +71,13 @@ def clipping() -> Shown:
 
 def xavier() -> Shown:
     """Spread of a signal after many layers, by first weights."""
-    spreads = {name: signal_left(name) for name in ("xavier", "small", "large")}
+    spreads = {name: signal_left(name) for name in ("xavier", *SPREADS)}
     return Shown(
         "Xavier initialisation",
         "Draws first weights so that signals neither grow nor fade from layer to layer.",
         f"spread after {LAYERS} layers: {spreads['xavier']:.1f}; {spreads['small']:.0e} with "
-        f"weights of spread 0.02, {spreads['large']:.0e} with spread 1",
+        f"weights of spread {SPREADS['small']:g}, {spreads['large']:.0e} with spread "
+        f"{SPREADS['large']:g}",
     )
 
 
@@ -98,6 +101,6 @@ def signal_left(first_weights: str) -> float:
         if first_weights == "xavier":
             w = random.uniform(-1, 1, (WIDTH, WIDTH)) * np.sqrt(3 / WIDTH)
         else:
-            w = random.normal(0, {"small": 0.02, "large": 1.0}[first_weights], (WIDTH, WIDTH))
+            w = random.normal(0, SPREADS[first_weights], (WIDTH, WIDTH))
         x = x @ w
     return float(x.std())

@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.alphabet import BOS, EOS, PAD, RESIDUES
 from core.settings import ASSETS
-from core.transformer.attention import MultiHeadAttention
+from core.transformer.attention import BLOCKED, MultiHeadAttention
 from core.transformer.model import Transformer
 from core.transformer.shape import ModelShape, Sizes
 from core.transformer.tour import BOXES, FAMILIES, boxes_of
@@ -30,11 +30,13 @@ PICTURES = ["Table", "Waves", "Periods", "Similarity", "Rotation", "Toy", "Learn
 
 
 def words(app: AppTest) -> str:
-    return "\n".join(element.value for element in [*app.markdown, *app.caption])
+    said = "\n".join(element.value for element in [*app.markdown, *app.caption])
+    return said.replace("\u00a0%", "%")
 
 
 def alts(app: AppTest) -> str:
-    return "\n".join(chart.proto.alt for chart in app.get("plotly_chart"))
+    said = "\n".join(chart.proto.alt for chart in app.get("plotly_chart"))
+    return said.replace("\u00a0%", "%")
 
 
 @pytest.fixture
@@ -322,6 +324,8 @@ def test_numbers_of_the_masks(opened) -> None:
     causal = length * (length + 1) // 2
     expected = f"Of 196 pairs are allowed: padding {length * real}, causal {causal}, both {both}."
     assert expected in words(app)
+    assert BLOCKED == -(10.0**9)
+    assert "a blocked score becomes −10⁹ before the softmax" in words(app)
     table = app.table[0].value
     assert list(table.loc["it reads"]) == ["BOS", *SEQUENCE]
     assert list(table.loc["it must name"]) == [*SEQUENCE, "EOS"]
@@ -461,7 +465,7 @@ def test_numbers_of_untrained_cross_attention(opened) -> None:
         weights = plain_cross_weights(layer.cross_attention, x[0], model.encode(keys)[0])[1]
     row, column = divmod(int(weights.argmax()), 9)
     expected = (
-        f"strongest: {SEQUENCE[row]} {row + 1} gives {weights[row, column]:.1%} to "
+        f"Strongest: {SEQUENCE[row]} {row + 1} gives {weights[row, column]:.1%} to "
         f"{'GILGFVFTL'[column]} {column + 1}; even sharing would be {1 / 9:.1%}"
     )
     assert expected in words(app)
@@ -474,7 +478,7 @@ def recorded_model() -> Transformer:
     return model.eval()
 
 
-def test_numbers_of_trained_cross_attention(opened) -> None:
+def test_numbers_of_trained_cross_attention(opened, golden) -> None:
     app = opened(f_part="Cross-attention", f_cross="Trained run", f_tlayer="2", f_thead="1")
     model, trace = recorded_model(), Trace()
     src = torch.tensor([RESIDUES.encode(SEQUENCE)])
@@ -487,6 +491,15 @@ def test_numbers_of_trained_cross_attention(opened) -> None:
         means.append(np.mean([weights[h, i, 12 - i] for h in range(4) for i in range(13)]))
     assert "It writes **FYQEYSSRISSAC**" in words(app)
     assert f"layer 1 {means[0]:.1%}, layer 2 {means[1]:.1%}" in words(app)
+    shown = trace.weights["decoder.2.cross"][0][0]
+    row, column = divmod(int(shown.argmax()), 13)
+    asks = ["BOS", *SEQUENCE[::-1]]
+    assert (
+        f"Strongest: {asks[row]} {row + 1} gives {shown[row, column]:.1%} to "
+        f"{SEQUENCE[column]} {column + 1}." in alts(app)
+    )
+    published = golden["reverse_task"]["published_cross_attention_antidiagonal_mean_layer2"]
+    assert f"Published for layer 2 of the paper recipe: {published:.0%}." in words(app)
 
 
 # Decoding.
@@ -509,8 +522,10 @@ def test_numbers_of_a_decoding_step(opened, width: int) -> None:
         assert row[3] == pytest.approx(sum(each), abs=2e-4)
         assert row[4] == pytest.approx(sum(each) / ((5 + len(each)) / 6) ** 0.6, abs=2e-4)
     best = table.iloc[0]
-    shown = re.search(rf"\*\*{re.escape(best['candidate'])} with ([\d.]+)%", words(app))
+    candidate = re.escape(best["candidate"])
+    shown = re.search(rf"\*\*{candidate} with ([\d.]+)%, score (-[\d.]+)\*\*", words(app))
     assert shown
+    assert float(shown[2]) == pytest.approx(best["score"], abs=0.00056)
     assert float(shown[1]) == pytest.approx(100 * math.exp(best.iloc[2]), abs=0.061)
     assert list(table["score"]) == sorted(table["score"], reverse=True)
     assert f"{SEQUENCE} → FYQEYSSRISSAC**, exactly reversed." in words(app)
@@ -613,5 +628,6 @@ def test_numbers_that_leave_a_box(opened) -> None:
         expected = f"Largest: {values[row, column]:.2f} at {letter} {row + 1}, {where}."
         assert expected in words(app)
         assert f"{values.shape[0]} letters by {values.shape[1]} numbers" in alts(app)
+        assert f"rows are {values.shape[1]} wide" in words(app)
     app.text_input("seq").set_value("ACDEFGHIKLMNPQRSTVWY").run()
     assert "20 letters; this run read at most 16" in app.error[0].value

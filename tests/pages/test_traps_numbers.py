@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.traps.questions_attention import positions, square_root
-from core.traps.questions_block import one_layer
+from core.traps.questions_attention import causal_mask, positions, square_root
+from core.traps.questions_block import feed_forward_share, one_layer
 from core.traps.questions_training import loss_floor
 from pages.parts.traps.measured import cost_heading
 
@@ -42,22 +42,30 @@ def decoded(value):
 
 @pytest.mark.parametrize("model", ["Toy", "Reverse model", "TRB-mini"])
 def test_importance(open_page, model):
-    app = open_page("traps", x_model=model)
+    app = open_page("traps", x_model=model, x_all="true")
     above, below, *_ = traces(app, "traps_importance")
     received, effect = pd.Series(above["y"], above["x"]), pd.Series(below["y"], below["x"])
     places = received.round(10).rank(ascending=False), effect.round(12).rank(ascending=False)
     assert [list(map(float, t["text"])) for t in (above, below)] == [list(p) for p in places]
     rho = f"{places[0].corr(places[1]):+.2f}"
-    assert f"#### Rank correlation ρ = {rho}" in words(app)
+    each = np.array(traces(app, "traps_heads")[0]["y"], dtype=float)
+    each = each[~np.isnan(each)]
+    rho += f" for the mean, {each.min():+.2f} to {each.max():+.2f} by head"
+    assert f"#### Rank correlation ρ = {rho}\n" in words(app)
     assert f"{effect.idxmax()} matters most" in words(app) or (
         f"{effect.idxmax()} is the most attended residue" in words(app)
     )
     assert f"Rank correlation ρ = {rho}." in above["alt"]
-    each = np.array(traces(app, "traps_heads")[0]["y"], dtype=float)
-    each = each[~np.isnan(each)]
     said = f"from {each.min():+.2f} to {each.max():+.2f} ({sum(each < 0)} of {len(each)} point"
     assert said in words(app)
     assert said in traces(app, "traps_heads")[0]["alt"]
+    row = app.dataframe[0].value.set_index("Model").loc[above["alt"].split(":")[0]]
+    assert (row["Most attended"], row["Matters most"]) == (received.idxmax(), effect.idxmax())
+    summary = places[0].corr(places[1]), each.min(), each.max()
+    assert row[["ρ, mean of heads", "ρ, worst head", "ρ, best head"]].tolist() == [
+        round(value, 2) for value in summary
+    ]
+    assert row["Heads that point the wrong way"] == f"{sum(each < 0)} of {len(each)}"
 
 
 @pytest.mark.parametrize("model", ["Toy block", "PyTorch encoder"])
@@ -76,6 +84,9 @@ def test_weights(open_page, golden):
     share = 12 * known["parameters_ffn"] / known["parameters_all_layers"]
     assert f"Over the whole Base Transformer it is {share:.0%}".replace("%", " %") in words(app)
     table = app.dataframe[0].value.set_index("Model")
+    table = table.rename(columns={"Ends": "Embeddings and output"})
+    assert set(table["Attention / d²"]) == {4}
+    assert set(table["Feed-forward / d²"]) == {8}
     drawn = traces(app, "traps_weights")
     assert table["Total"].tolist() == np.sum([t["customdata"] for t in drawn], axis=0).tolist()
     for trace in drawn:
@@ -163,4 +174,7 @@ def test_what_the_questions_say():
     assert f"costs {floor:.3f}." in said
     assert f"the loss is {sure:.3f}. Guessing blindly costs {math.log(23):.2f}." in said
     assert "move by up to" in positions().evidence[0]
+    assert feed_forward_share().evidence[0].startswith("512 of 768 weights:")
+    forbidden = causal_mask().evidence[0]
+    assert forbidden.startswith("Outputs 6 to 13 moved, the earlier ones by 0:")
     assert sum("miss the block's output by up to" in said for said in one_layer().evidence) == 3

@@ -5,6 +5,18 @@ import streamlit as st
 from core.transformer.shape import Sizes
 from core.transformer.tour import Box
 
+AXES = {
+    "B": "sequences at once",
+    "n_src": "letters read",
+    "n_tgt": "tokens written, BOS first",
+    "d_model": "numbers per letter",
+    "h": "heads",
+    "d_k": "numbers per letter and head",
+    "d_ff": "numbers between widen and narrow",
+    "V_src": "different tokens to read",
+    "V_tgt": "different tokens to write",
+}
+
 
 def panel(box: Box, sizes: Sizes) -> None:
     """What the box does, its formula, its arrays, its weights, and the class's own source."""
@@ -15,6 +27,8 @@ def panel(box: Box, sizes: Sizes) -> None:
     ]
     table = "\n".join(["| array | axes | numbers |", "|---|---|---|", *rows])
     st.markdown(f"{part.does}\n\n$$\n{part.formula}\n$$\n\n{table}\n\n{_weights(box, sizes)}")
+    used = dict.fromkeys(axis for _, axes in part.flow for axis in axes)
+    st.caption("; ".join(f"**{_escaped(axis)}** {AXES[axis]}" for axis in used) + ".")
     source = st.expander("Source of what the app runs", icon=":material/code:", on_change="rerun")
     if source.open:
         with source:

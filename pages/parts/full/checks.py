@@ -51,8 +51,8 @@ def show(sizes: Sizes, sequence: str) -> None:
     )
     downloads("f_parity_table", table=table, code=CODE.format(seed=seed))
     agree = sum(found[d][n] < BOUNDS[d] for d in BOUNDS for n in WORDS)
+    bounds = " and ".join(f"{b:.0e} in {dtype}" for dtype, b in BOUNDS.items()).replace("-0", "-")
     st.markdown(
-        f"**{agree} of {len(BOUNDS) * len(WORDS)}** are within rounding (below "
-        f"{BOUNDS['float32']:.0e} in float32, {BOUNDS['float64']:.0e} in float64). What the "
+        f"**{agree} of {len(BOUNDS) * len(WORDS)}** are within rounding (below {bounds}). What the "
         "drawing explains is what PyTorch computes."
     )

@@ -8,6 +8,8 @@ import streamlit as st
 
 from core.alphabet import BOS, RESIDUES, SequenceError, Vocabulary, clean_sequence
 from core.figures.transformer_attention import cross_map
+from core.runs.published import ANTIDIAGONAL_OF_LAST_LAYER
+from core.toy.jobs import percent
 from core.transformer.shape import Sizes
 from pages.parts.downloads import show_figure
 from pages.parts.links import check_link
@@ -80,13 +82,12 @@ def _untrained(sequence: str) -> None:
     with right:
         head = _pick("Head", HEADS, "f_head")
     weights = untrained_weights(sequence, PEPTIDE, seed)[layer, head]
-    even = 1 / len(PEPTIDE)
     words = _strongest(weights, list(sequence), list(PEPTIDE))
+    words += f"; even sharing would be {percent(1 / len(PEPTIDE), 1)}."
     show_figure(
         cross_map(weights, list(sequence), list(PEPTIDE), "CDR3 asks", "peptide answers"),
         key="f_untrained",
-        alt=f"Untrained cross-attention from {sequence} to {PEPTIDE}: {words}; even sharing would "
-        f"be {even:.1%}.",
+        alt=f"Untrained cross-attention from {sequence} to {PEPTIDE}. {words}",
         table=lambda: pd.DataFrame(weights, index=list(sequence), columns=list(PEPTIDE)),
         code=CODE.format(
             heads=HEADS,
@@ -99,8 +100,8 @@ def _untrained(sequence: str) -> None:
         ),
     )
     st.caption(
-        f"{sequence} and {PEPTIDE} (influenza M1, on HLA-A*02:01). {words}; even sharing would be "
-        f"{even:.1%}. Another seed gives another map: that is what untrained means."
+        f"{sequence} and {PEPTIDE} (influenza M1, on HLA-A*02:01). {words} Another seed gives "
+        "another map: that is what untrained means."
     )
 
 
@@ -122,7 +123,7 @@ def _pick(label: str, count: int, key: str) -> int:
 def _strongest(weights: np.ndarray, queries: list[str], keys: list[str]) -> str:
     row, column = np.unravel_index(weights.argmax(), weights.shape)
     return (
-        f"strongest: {queries[row]} {row + 1} gives {weights[row, column]:.1%} to "
+        f"Strongest: {queries[row]} {row + 1} gives {percent(float(weights[row, column]), 1)} to "
         f"{keys[column]} {column + 1}"
     )
 
@@ -147,11 +148,11 @@ def _trained(sequence: str) -> None:
     means = [antidiagonal_mean(layer_weights) for layer_weights in weights]
     shown = weights[layer, head]
     words = _strongest(shown, asks, list(sequence))
-    means_words = ", ".join(f"layer {n} {mean:.1%}" for n, mean in enumerate(means, 1))
+    means_words = ", ".join(f"layer {n} {percent(mean, 1)}" for n, mean in enumerate(means, 1))
     show_figure(
         cross_map(shown, asks, list(sequence), "output asks", "source answers"),
         key="f_trained",
-        alt=f"Trained cross-attention while writing {output or 'nothing'} from {sequence}: "
+        alt=f"Trained cross-attention while writing {output or 'nothing'} from {sequence}. "
         f"{words}. Mean on the anti-diagonal: {means_words}.",
         table=lambda: pd.DataFrame(shown, index=asks, columns=list(sequence)),
         code=TRAINED_CODE.format(
@@ -161,7 +162,7 @@ def _trained(sequence: str) -> None:
     st.caption(
         f"It writes **{output}**. To write the next letter, it looks at that letter in the source: "
         f"the anti-diagonal holds, over heads, {means_words}. Published for layer 2 of the paper "
-        "recipe: 95 %."
+        f"recipe: {percent(ANTIDIAGONAL_OF_LAST_LAYER)}."
     )
 
 

@@ -8,19 +8,22 @@ import streamlit as st
 
 from core.alphabet import BOS, EOS, PAD, SequenceError, Vocabulary, clean_sequence
 from core.figures.transformer_decoding import candidate_bars
+from core.toy.jobs import percent
 from core.transformer.shape import Sizes
 from pages.parts.downloads import show_figure
 from pages.parts.links import check_link
 from pages.parts.trained import choose_trained, readable
 
 WIDTHS = (1, 2, 3, 4, 5)
+ALPHA = 0.6  # Wu et al. 2016, as in the paper
 CODE = """from pathlib import Path
 from core.alphabet import Vocabulary
 from core.training.checkpoint import load_model
 from core.transformer.walk import walk
 
 model, recipe = load_model(Path({file!r}))
-for step in walk(model, Vocabulary(recipe.letters).encode({sequence!r}), width={width}):
+ids = Vocabulary(recipe.letters).encode({sequence!r})
+for step in walk(model, ids, width={width}, alpha={alpha}):
     for candidate in step.candidates:
         print(step.number, candidate)
 """
@@ -35,7 +38,7 @@ def steps_of(file: str, changed: float, sequence: str, width: int) -> tuple[list
 
     model, recipe = load_model(Path(file))
     clean_sequence(sequence, letters=recipe.letters)
-    steps = walk(model, Vocabulary(recipe.letters).encode(sequence), width)
+    steps = walk(model, Vocabulary(recipe.letters).encode(sequence), width, alpha=ALPHA)
     return [[vars(c) for c in step.candidates] for step in steps], recipe.letters
 
 
@@ -44,8 +47,9 @@ def show(sizes: Sizes, sequence: str) -> None:
     """Choose a run and a width, then walk."""
     st.markdown(
         "The decoder writes one letter at a time. **Greedy** keeps the most likely letter. **Beam "
-        "search** keeps the k best beginnings and judges whole outputs: the sum of log p, divided "
-        "by ((5 + length) / 6)^0.6 so that long outputs are not punished."
+        "search** keeps the k best beginnings and judges whole outputs by their score: the sum of "
+        rf"log p, divided by $\left(\frac{{5 + \text{{length}}}}{{6}}\right)^{{{ALPHA}}}$ so that "
+        "long outputs are not punished."
     )
     chosen = choose_trained()
     if chosen is None:
@@ -59,7 +63,7 @@ def show(sizes: Sizes, sequence: str) -> None:
     except (ValueError, SequenceError) as problem:
         st.error(str(problem), icon=":material/error:")
         return
-    code = CODE.format(file=readable(chosen[1]), sequence=sequence, width=width)
+    code = CODE.format(file=readable(chosen[1]), sequence=sequence, width=width, alpha=ALPHA)
     _step(steps, letters, _choose_step(len(steps)), code)
     _result(steps[-1], letters, sequence)
 
@@ -88,7 +92,7 @@ def _step(steps: list[list[dict]], letters: str, number: int, code: str) -> None
     labels = [_label(c, letters) for c in candidates]
     probabilities = [math.exp(c["log_p"]) for c in candidates]
     kept = [c["kept"] for c in candidates]
-    words = f"{labels[0]} with {probabilities[0]:.1%}, score {candidates[0]['score']:.3f}"
+    words = f"{labels[0]} with {percent(probabilities[0], 1)}, score {candidates[0]['score']:.3f}"
     st.markdown(f"Step {number} of {len(steps)}, best of {len(candidates)} shown: **{words}**.")
     left, right = st.columns(2)
     with left:

@@ -44,6 +44,8 @@ def show(sizes: Sizes, sequence: str) -> None:
     right.latex(r"\text{pre-LN: } x + \text{sublayer}(\text{LN}(x))")
     depth = st.slider("Layers", 1, DEEPEST, 12, key="f_depth", bind="query-params")
     streams, gradients = measured(min(max(depth, 1), DEEPEST))
+    from core.transformer.depth import BATCH, D_FF, D_MODEL, HEADS, LENGTH
+
     left, right = st.columns(2)
     with left:
         _figure(streams, 0, "Length of a position's vector", "f_stream", depth)
@@ -59,9 +61,9 @@ def show(sizes: Sizes, sequence: str) -> None:
         "gradients near the output are why post-LN needs a warm-up (Xiong et al. 2020)."
     )
     st.caption(
-        "Untrained encoders of width 32, 4 heads, d_ff 128, no dropout, on 2 × 13 random vectors; "
-        "the loss is a random linear reading of the output. In front of its reading, pre-LN "
-        "normalises once more."
+        f"Untrained encoders of width {D_MODEL}, {HEADS} heads, d_ff {D_FF}, no dropout, on "
+        f"{BATCH} × {LENGTH} random vectors; the loss is a random linear reading of the output. In "
+        "front of its reading, pre-LN normalises once more."
     )
 
 

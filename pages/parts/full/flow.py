@@ -86,7 +86,8 @@ def _picture(box: Box, sequence: str, layer: int, values: np.ndarray) -> None:
             title=box.title,
         ),
     )
+    reads = "" if box.side == "encoder" else "The decoder has read BOS and the reversed letters. "
     st.caption(
-        f"{words} The recorded run is smaller than the sizes above may say: rows are "
+        f"{words} {reads}The recorded run is smaller than the sizes above may say: rows are "
         f"{values.shape[1]} wide."
     )

@@ -5,6 +5,7 @@ import streamlit as st
 
 from core.alphabet import RESIDUES
 from core.figures.parameters import weight_treemap
+from core.toy.jobs import percent
 from core.transformer.parameters import (
     attention_parameters,
     decoder_layer_parameters,
@@ -121,9 +122,10 @@ def show(sizes: Sizes, sequence: str) -> None:
     hidden = sum(p.count for p in parts if p.name == "Feed-forward")
     layers = sum(p.count for p in parts if p.inside)
     st.markdown(
-        f"**{hidden / layers:.1%}** of the layers' weights are feed-forward, "
-        f"**{attention / layers:.1%}** attention; **{1 - layers / formula:.1%}** of all weights "
-        "are embeddings and generator. The number of heads changes nothing: they share one width."
+        f"**{percent(hidden / layers, 1)}** of the layers' weights are feed-forward, "
+        f"**{percent(attention / layers, 1)}** attention; **{percent(1 - layers / formula, 1)}** "
+        "of all weights are embeddings and generator. The number of heads changes nothing: they "
+        "share one width."
     )
     show_figure(
         weight_treemap([p.path for p in parts], [p.count for p in parts], "All weights"),

@@ -8,10 +8,11 @@ from core.runs import store
 from core.runs.store import Run
 from core.runs.supervisor import Supervisor
 from core.settings import read_settings
+from core.toy.jobs import percent
 from core.traps.alphabets import ALPHABETS, OWN, Alphabet, own_alphabet
 from pages.parts.downloads import show_figure
 from pages.parts.traps.run import watch
-from pages.parts.traps.words import check_link, myth, percent
+from pages.parts.traps.words import check_link, myth
 from pages.parts.visitor import key_for, visitor_key
 
 _RUN = "_traps_run"

@@ -120,6 +120,9 @@ def _picture(result: Importance, head: int | None, code: str, meaning: str) -> N
     received, rho = result.received(head), result.correlation(head)
     agreement = "cannot be ranked" if np.isnan(rho) else f"ρ = {rho:+.2f}"
     words = reading(result, head)
+    each = result.head_correlations()
+    if head is None and not np.isnan(each).all():
+        agreement += f" for the mean, {np.nanmin(each):+.2f} to {np.nanmax(each):+.2f} by head"
     st.markdown(f"#### Rank correlation {agreement}\n{words}")
     places = ranks(received), ranks(result.effect)
     show_figure(
@@ -160,7 +163,7 @@ def _all_heads(result: Importance) -> None:
     words = (
         f"Single heads of this model: from {known.min():+.2f} to {known.max():+.2f} "
         f"({(known < 0).sum()} of {len(known)} point the wrong way). Which head would you have "
-        f"shown? {best} agrees best here, and nothing but the ablation told you so."
+        f"shown? The best here is {best}: nothing but the ablation told you so."
     )
     st.markdown(words)
     show_figure(

@@ -6,11 +6,12 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.figures.traps_growth import cost, fading
+from core.figures.traps_growth import SMALLEST_SHARE, cost, fading
+from core.toy.jobs import percent
 from core.traps import cost as cost_of_attention
 from pages.parts.downloads import show_figure
 from pages.parts.trained import RECORDED
-from pages.parts.traps.words import check_link, percent
+from pages.parts.traps.words import check_link
 
 if TYPE_CHECKING:
     from core.traps.influence import Influence
@@ -60,14 +61,17 @@ def show_forgetting() -> None:
     }
     trained = _trained_shares()
     _faded(untrained, trained, lengths, length)
+    from core.traps.influence import DRAWS, REPEATS, WIDTH
+
     seconds = {item.network: item.seconds for item in found if item.length == length}
     st.caption(
         f"One sequence of {length} letters takes {1000 * seconds['RNN']:.2f} ms in the RNN, "
         f"{length} steps one after the other, and {1000 * seconds['Attention']:.2f} ms with "
-        "attention, one step (best of 3, here and now). Influence: gradient of the last output on "
-        "each letter's vector, geometric mean of 20 random inputs; shares below 10⁻¹² are drawn "
-        "at the floor. The four networks of width 32 have their first weights: nothing was "
-        "trained, this is what training has to start from."
+        f"attention, one step (best of {REPEATS}, here and now). Influence: gradient of the last "
+        f"output on each letter's vector, geometric mean of {DRAWS} random inputs; shares below "
+        f"{_tiny(SMALLEST_SHARE)} are drawn at the floor. The {len(untrained)} networks of width "
+        f"{WIDTH} have their first weights: nothing was trained, this is what training has to "
+        "start from."
     )
 
 
@@ -144,7 +148,8 @@ def show_cost() -> None:
     """Time and memory of one attention head against length."""
     st.markdown(
         "The price of connecting everything: the number of pairs grows with the square of the "
-        "length. This is one head of width 64, run on this machine as you opened the page."
+        f"length. This is one head of width {cost_of_attention.WIDTH}, run on this machine as you "
+        "opened the page."
     )
     again = st.button("Measure again", icon=":material/refresh:")
     if again or "_traps_cost" not in st.session_state:

@@ -38,7 +38,8 @@ def _families() -> pd.DataFrame:
         "good_for": "Good for",
         "looks": "Looks allowed, 13 letters",
     }
-    return pd.DataFrame(families()).rename(columns=names)
+    lines = [vars(family) | {"looks": looks} for family, looks in families()]
+    return pd.DataFrame(lines).rename(columns=names)
 
 
 def _reasons() -> pd.DataFrame:

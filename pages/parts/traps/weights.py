@@ -6,8 +6,9 @@ import pandas as pd
 import streamlit as st
 
 from core.figures.traps_weights import weight_shares
+from core.toy.jobs import percent
 from pages.parts.downloads import show_figure
-from pages.parts.traps.words import myth, percent
+from pages.parts.traps.words import myth
 
 if TYPE_CHECKING:
     from core.traps.weights import Count
@@ -26,7 +27,7 @@ def show() -> None:
     """Counted at once: the models are built on the meta device, without memory."""
     myth(
         "Most of the weights are in attention.",
-        "About two thirds of a block sit in its feed-forward network: 8 d² against 4 d².",
+        "About two thirds of a block's weights sit in its feed-forward network: 8 d² against 4 d².",
     )
     counts, roles = _counts()
     table = pd.DataFrame(
@@ -48,9 +49,17 @@ def show() -> None:
         "decoder layer has a second attention; embeddings are counted apart."
     )
     _picture(counts, roles, table)
-    st.dataframe(table, hide_index=True)
+    numbers = st.column_config.NumberColumn(format="localized")
+    st.dataframe(
+        table.rename(columns={"Embeddings and output": "Ends"}),
+        hide_index=True,
+        column_config=dict.fromkeys(
+            ("Attention", "Feed-forward", "LayerNorm", "Ends", "Total"), numbers
+        ),
+    )
     st.caption(
-        "Attention / d² and Feed-forward / d²: the matrices of the first block, biases left out."
+        "Attention / d² and Feed-forward / d²: the matrices of the first block, biases left out. "
+        "Ends: embeddings and output."
     )
 
 

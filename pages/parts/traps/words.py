@@ -12,11 +12,6 @@ def myth(said: str, truth: str) -> None:
     st.markdown(f":material/close: **Myth:** {said}  \n:material/check: **Truth:** {truth}")
 
 
-def percent(share: float, digits: int = 0) -> str:
-    """`60 %`, with a space that does not break."""
-    return f"{100 * share:.{digits}f}\u00a0%"
-
-
 def check_link(checks: Mapping[str, tuple[str, Callable[[str], bool]]]) -> None:
     """Say what a link asks for in vain, once: a key that is in use was set here, not by a link."""
     say_what_is_damaged({k: check for k, check in checks.items() if k not in st.session_state})
