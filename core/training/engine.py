@@ -7,6 +7,7 @@ processes, databases or pages; whoever reads the events decides when to stop rea
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -35,19 +36,9 @@ from core.training.schedule import learning_rate
 LONGEST_SILENCE = 0.25  # seconds between two looks at what is wished for, where steps are shorter
 
 
-def train(
-    recipe: Recipe,
-    *,
-    device: str = "auto",
-    watch: Watch | None = None,
-    resume: Path | None = None,
-    save_to: Path | None = None,
-    threads: int | None = None,
-) -> Iterator[Event]:
-    """Train and yield what happens; see `Training`, which also saves at any moment."""
-    yield from Training(
-        recipe, device=device, watch=watch, resume=resume, save_to=save_to, threads=threads
-    ).events()
+def train(recipe: Recipe, **options: Any) -> Iterator[Event]:
+    """Train and yield what happens; `options` as of `Training`, which also saves at any moment."""
+    yield from Training(recipe, **options).events()
 
 
 class Training:
@@ -55,8 +46,9 @@ class Training:
 
     `resume` is a checkpoint to go on from, with the same losses as if the run had never stopped
     (same device and threads). `save_to` is where checkpoints go, every `watch.save_every` steps
-    and at the end; None writes none. Stop it by not asking for the next event. An evaluation may
-    take seconds: set `breathe`, which it calls again and again, and may raise to end the run there.
+    and at the end; None writes none. `compiled` is for a GPU, see `Learner`. Stop it by not asking
+    for the next event. An evaluation may take seconds: set `breathe`, which it calls again and
+    again, and may raise to end the run there.
 
     Raises ValueError for a device that is missing, a string that the model cannot read, or a
     checkpoint that does not fit.
@@ -71,12 +63,16 @@ class Training:
         resume: Path | None = None,
         save_to: Path | None = None,
         threads: int | None = None,
+        compiled: bool = False,
     ):
         self._began = time.perf_counter()
         self.recipe, self.watch = recipe, watch or Watch()
         self._string = check_watched(recipe, self.watch.string)
         torch.set_num_threads(threads or sensible_threads())
-        self._learner = Learner(recipe, choose_device(device), this_world())
+        chosen = choose_device(device)
+        if compiled and chosen.type == "cpu":
+            raise ValueError("Compiling pays on a GPU only; the CPU has a faster way by hand.")
+        self._learner = Learner(recipe, chosen, this_world(), compiled=compiled)
         self._steps = steps_of(self._learner)
         self._save_to, self._save_failed = save_to, False
         self.step, self.seconds, self._pace = 0, 0.0, 0.0

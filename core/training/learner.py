@@ -28,10 +28,19 @@ class Learner:
     """Model, optimiser, generators and logs of one run, in one process of `world`.
 
     Every process draws the whole batch from the same generator and learns from its share.
+    `compiled` turns the pass through the model into kernels of its own, here and now, which takes
+    half a minute; then a step on a GPU has fewer of them to run.
     Raises ValueError when the batch is too small to be shared.
     """
 
-    def __init__(self, recipe: Recipe, device: torch.device, world: World | None = None):
+    def __init__(
+        self,
+        recipe: Recipe,
+        device: torch.device,
+        world: World | None = None,
+        *,
+        compiled: bool = False,
+    ):
         self.recipe, self.device, self.world = recipe, device, world or World()
         check_share(recipe.batch, self.world)
         if device.type == "cpu":
@@ -43,6 +52,8 @@ class Learner:
             if device.type == "cpu"
             else PackedForward(self.model)
         )
+        if compiled:
+            forward.compile()
         self._forward = share_gradients(
             forward, device, self.world, some_unused=not recipe.cross_attention
         )
@@ -55,6 +66,8 @@ class Learner:
         self._rates = torch.tensor(rates, device=device)
         self._logs = torch.zeros(2, recipe.steps, device=device)
         self._taken = torch.zeros(1, dtype=torch.long, device=device)
+        if compiled:  # with strings that are not the run's
+            self._loss(draw_packed(recipe, recipe.batch, torch.Generator(device))).backward()
 
     def update(self) -> None:
         """One step on strings of its own: draw them, then learn from them."""

@@ -323,6 +323,7 @@ def test_every_switch_runs_to_the_end(switch):
         ({"watch": Watch("CA1")}, "position 3"),
         ({"watch": Watch("A" * 10)}, "10 letters"),
         ({"resume": Path("nowhere.pt")}, "no checkpoint"),
+        ({"compiled": True}, "on a GPU only"),
     ],
 )
 def test_what_cannot_be_run_is_refused_at_once(options, words):

@@ -5,9 +5,11 @@ and that it filled; a replay does them again in the same memory, as a CUDA graph
 Python decides within an update is decided once, while it is recorded.
 """
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import replace
+from dataclasses import fields, replace
 from types import SimpleNamespace
 
 import pytest
@@ -15,12 +17,15 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from core.training.captured_step import CapturedSteps, PlainSteps
+from core.settings import REPOSITORY
+from core.training.captured_step import CapturedSteps, PlainSteps, steps_of
+from core.training.engine import train
+from core.training.events import Saved, StepDone
 from core.training.learner import Learner
-from core.training.packing import PackedForward, draw_packed
-from core.training.recipe import PAPER, SPRINT, Recipe
+from core.training.packing import PackedBatch, PackedForward, draw_packed
+from core.training.recipe import PAPER, SPRINT, Recipe, Watch
 
-CPU = torch.device("cpu")
+CPU, CUDA = torch.device("cpu"), torch.device("cuda", 0)
 
 
 class RecordedGraph(TorchDispatchMode):
@@ -73,15 +78,23 @@ def _memory(tensor: torch.Tensor) -> int:
     return tensor.untyped_storage().data_ptr()
 
 
+class OnAnyDevice(PackedForward):
+    """The forward pass that CUDA takes, in the place of the CPU's own."""
+
+    def __init__(self, model, *_, **__):
+        super().__init__(model)
+
+
 @contextmanager
 def recording(graph: RecordedGraph, **_) -> Iterator[None]:
     """Stands in for torch.cuda.graph: what is recorded has not been done."""
-    drawn = graph.generator.get_state()
+    drawn, dropped = graph.generator.get_state(), torch.get_rng_state()
     with graph:
         yield
     for storage, before in graph.before.values():
         storage.copy_(before)
     graph.generator.set_state(drawn)
+    torch.set_rng_state(dropped)
 
 
 @pytest.fixture
@@ -97,9 +110,7 @@ def without_a_gpu(monkeypatch):
         "synchronize": lambda _: None,
     }.items():
         monkeypatch.setattr(torch.cuda, name, stand_in)
-    monkeypatch.setattr(
-        "core.training.learner.CpuForward", lambda model, *_, **__: PackedForward(model)
-    )
+    monkeypatch.setattr("core.training.learner.CpuForward", OnAnyDevice)
 
 
 def plain_losses(recipe: Recipe) -> torch.Tensor:
@@ -149,3 +160,100 @@ def test_what_python_decides_within_an_update_would_be_noticed(request, monkeypa
     torch.testing.assert_close(captured[:, :4], plain[:, :4], atol=1e-4, rtol=1e-4)
     assert (captured - plain)[0, 4:].abs().max() > 1e-2
     assert len(prepared) == 16
+
+
+COMPILED = """
+import torch
+from dataclasses import replace
+from functools import partial
+from core.training import learner
+from core.training.packing import PackedForward
+from core.training.recipe import SPRINT
+
+class OnAnyDevice(PackedForward):
+    def __init__(self, model, *_, **__):
+        super().__init__(model)
+
+learner.CpuForward = OnAnyDevice
+torch.compile = partial(torch.compile, fullgraph=True, backend="aot_eager")
+recipe = replace(SPRINT, steps=3, batch=6, d_model=12, num_heads=3, d_ff=20, num_layers=1)
+for compiled in (False, True):
+    one = learner.Learner(recipe, torch.device("cpu"), compiled=compiled)
+    for _ in range(3):
+        one.update()
+    print(*one.logs(1, 3)[0])
+"""
+
+
+def test_the_compiled_pass_is_the_same_pass():
+    """In one piece, as far as can be told without a GPU's compiler; it knows no type checks."""
+    done = subprocess.run(
+        [sys.executable, "-c", COMPILED], cwd=REPOSITORY, capture_output=True, text=True, check=True
+    )
+    plain, compiled = (list(map(float, line.split())) for line in done.stdout.splitlines())
+    assert len(plain) == 3
+    assert compiled == pytest.approx(plain, abs=1e-5)
+
+
+def on_prepared_strings(learner: Learner, drawn: list[PackedBatch]) -> Learner:
+    """The learner, taking these strings one after the other from its device."""
+    stacked = [
+        torch.stack([getattr(batch, each.name) for batch in drawn]).to(learner.device)
+        for each in fields(PackedBatch)
+    ]
+    learner.update = lambda: learner.learn_from(
+        PackedBatch(*(part.index_select(0, learner._taken)[0] for part in stacked))
+    )
+    return learner
+
+
+needs_cuda = pytest.mark.skipif(
+    not torch.cuda.is_available(), reason="no CUDA device that PyTorch can use on this machine"
+)
+
+
+@needs_cuda
+@pytest.mark.parametrize("recipe", [PAPER, SPRINT], ids=lambda each: each.name)
+def test_the_captured_steps_on_cuda_are_the_steps_on_the_cpu(recipe):
+    """Same seed, same strings, float32, dropout 0: 20 losses agree to 1e-3."""
+    recipe, generator = replace(recipe, steps=20, dropout=0.0), torch.Generator().manual_seed(0)
+    # Drawn on the CPU: the two kinds of generator give different strings.
+    drawn = [draw_packed(recipe, recipe.batch, generator) for _ in range(20)]
+    on_cpu, on_cuda = (
+        on_prepared_strings(Learner(recipe, device), drawn) for device in (CPU, CUDA)
+    )
+    PlainSteps(on_cpu)(20)
+    steps = steps_of(on_cuda)
+    assert isinstance(steps, CapturedSteps)
+    steps(20)
+    plain, captured = (torch.from_numpy(each.logs(1, 20)[0]) for each in (on_cpu, on_cuda))
+    torch.testing.assert_close(captured, plain, atol=1e-3, rtol=0)
+
+
+@needs_cuda
+@pytest.mark.parametrize("recipe", [PAPER, SPRINT], ids=lambda each: each.name)
+def test_replays_on_cuda_draw_strings_and_masks_as_launched_steps_do(recipe):
+    recipe = replace(recipe, steps=20)
+    launched = Learner(recipe, CUDA)
+    PlainSteps(launched)(20)
+    captured = Learner(recipe, CUDA)  # only now: dropout on CUDA draws from what all share
+    CapturedSteps(captured)(20)
+    pair = (torch.from_numpy(each.logs(1, 20)[0]) for each in (captured, launched))
+    torch.testing.assert_close(*pair, atol=1e-3, rtol=0)
+
+
+@needs_cuda
+def test_a_run_on_cuda_goes_on_from_a_checkpoint_with_the_same_losses(tmp_path):
+    recipe, watch = replace(PAPER, steps=40), Watch(held_out=20, save_every=20)
+    losses = []
+    for resume in (None, tmp_path / "at_20.pt"):
+        for event in train(
+            recipe, device="cuda", watch=watch, resume=resume, save_to=tmp_path / "a.pt"
+        ):
+            if isinstance(event, StepDone) and (resume is None or event.step > 20):
+                losses.append(event.loss)
+            if isinstance(event, Saved) and event.step == 20:
+                (tmp_path / "a.pt").rename(tmp_path / "at_20.pt")
+    torch.testing.assert_close(
+        torch.tensor(losses[40:]), torch.tensor(losses[20:40]), atol=1e-3, rtol=0
+    )
