@@ -5,6 +5,7 @@ Knows nothing of files.
 """
 
 import threading
+import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,6 +20,10 @@ from core.protein import fast, forward
 from core.protein.chain import Chain
 
 PACKED_UP_TO = 100_000_000
+_PACKED: "weakref.WeakKeyDictionary[LanguageModel, weakref.ref[fast.FastModel]]" = (
+    weakref.WeakKeyDictionary()
+)
+_PACKING = threading.Lock()
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,11 +72,18 @@ class LanguageModel:
     def packed(self, tokens: int) -> fast.FastModel | None:
         """The weights made ready for a scan in batches of about `tokens` tokens.
 
-        None for a model so large that a second copy of its weights would be a burden.
+        Scans at one time share them. None for a model so large that a second copy of its weights
+        would be a burden.
         """
         if self.parameters > PACKED_UP_TO:
             return None
-        return fast.pack(self.module, tokens)
+        with _PACKING:  # the second of two that start together waits for the first
+            in_use = _PACKED.get(self)
+            packed = in_use() if in_use else None
+            if packed is None:
+                packed = fast.pack(self.module, tokens)
+                _PACKED[self] = weakref.ref(packed)
+        return packed
 
     @torch.no_grad()
     def guess_hidden(

@@ -2,6 +2,8 @@
 
 import re
 import threading
+import weakref
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -94,6 +96,17 @@ def test_a_whole_scan_takes_the_fast_path_and_equals_fair_esm(tiny, published, m
     side_by_side = scan_chains(tiny, [chain, published, chain], threads=3)
     assert np.abs(side_by_side[2] - scan(tiny, chain)).max() < 1e-6
     assert np.abs(side_by_side[1] - scan(tiny, published)).max() < 1e-6
+
+
+def test_scans_at_one_time_share_one_packed_copy_of_the_weights(tiny):
+    with ThreadPoolExecutor(4) as pool:
+        first, *others = pool.map(tiny.packed, (100, 200, 300, 400))
+    assert all(other is first for other in others)
+    del others
+    gone = weakref.ref(first)
+    del first
+    assert gone() is None  # nobody scans: no second copy stays
+    assert tiny.packed(100) is not None
 
 
 @pytest.mark.parametrize("length", [1, 2, 7, 53])
