@@ -60,6 +60,7 @@ def architecture(boxes: Sequence[DrawnBox], chosen: str, crossing: str, layers: 
     """
     levels = _levels(boxes)
     top = max(levels.values())
+    norm_above = [box.kind for box in boxes if box.repeated][1:2] == ["norm"]
     last = max(levels[box.key] for box in boxes if box.side == "encoder")
     ways, plus, notes, frames = [memory(last, levels[crossing])], [], [], []
     for side, x in COLUMN.items():
@@ -68,11 +69,9 @@ def architecture(boxes: Sequence[DrawnBox], chosen: str, crossing: str, layers: 
         ways += flow_arrows(x, [levels[box.key] for box in own])
         notes += [_note(x, top + 0.85, side.title()), _times(x, repeated, layers)]
         frames.append(_frame(x, repeated))
-        pairs = [box for box in own if box.repeated]
-        for first, second in zip(pairs[::2], pairs[1::2], strict=False):
-            into_box = second.kind == "norm"
-            ways.append(residual(x, levels[first.key], into_box=into_box))
-            plus += [] if into_box else [(x, levels[second.key] + ADDED)]
+        for first, second in zip(repeated[::2], repeated[1::2], strict=False):
+            ways.append(residual(x, first, into_box=norm_above))
+            plus += [] if norm_above else [(x, second + ADDED)]
     layout = base_layout(
         height=455,
         clickable=True,
@@ -81,7 +80,7 @@ def architecture(boxes: Sequence[DrawnBox], chosen: str, crossing: str, layers: 
         xaxis={"visible": False, "range": [-0.68, 1.84], "fixedrange": True},
         yaxis={"visible": False, "range": [-0.55, top + 1.15], "fixedrange": True},
     )
-    bars = _bars(boxes, levels, [box.key for box in boxes].index(chosen))
+    bars = _bars(boxes, levels, chosen)
     return draw([bars, *arrows(ways, plus), *_labels(boxes, levels)], layout)
 
 
@@ -95,7 +94,7 @@ def _levels(boxes: Sequence[DrawnBox]) -> dict[str, int]:
     return levels
 
 
-def _bars(boxes: Sequence[DrawnBox], levels: dict[str, int], chosen: int) -> Piece:
+def _bars(boxes: Sequence[DrawnBox], levels: dict[str, int], chosen: str) -> Piece:
     return {
         "type": "bar",
         "orientation": "h",
@@ -111,7 +110,7 @@ def _bars(boxes: Sequence[DrawnBox], levels: dict[str, int], chosen: int) -> Pie
             "line": {"color": GREY, "width": 1},
             "cornerradius": 5,
         },
-        "selectedpoints": [chosen],
+        "selectedpoints": [[box.key for box in boxes].index(chosen)],
         "selected": {"marker": {"color": _CHOSEN}},
         "unselected": {"marker": {"opacity": 1}},
         "showlegend": False,

@@ -9,6 +9,7 @@ from jaxtyping import Float
 from core.figures.palette import BLUE, DIVERGING, ORANGE, base_layout, draw
 
 _ROWS = ("hydropathy", "charge", "polar", "aromatic")
+_QUIET = {"showgrid": False, "zeroline": False, "fixedrange": True, "ticks": ""}
 _WAVES = ((4, "fast, sine", BLUE, "solid"), (6, "slow, sine", ORANGE, "dash"))
 
 
@@ -23,32 +24,23 @@ def sequence_tiles(letters: str, vectors: Float[np.ndarray, "L 8"]) -> go.Figure
         _wave(names, places, vectors[:, column], name, colour, dash)
         for column, name, colour, dash in _WAVES
     ]
-    quiet = {"showgrid": False, "zeroline": False, "fixedrange": True, "ticks": ""}
     layout = base_layout(
         height=370,
         margin={"l": 4, "r": 4, "t": 36, "b": 8},
-        xaxis={
-            **quiet,
-            "side": "top",
-            "anchor": "y",
-            "tickvals": places,
-            "ticktext": list(letters),
-            "tickangle": 0,
-            "tickfont": {"size": 20},
-        },
-        xaxis2={**quiet, "anchor": "y2", "matches": "x", "showticklabels": False},
-        yaxis={**quiet, "domain": [0.34, 1], "range": [3.4, -0.8], "showticklabels": False},
-        yaxis2={
-            **quiet,
-            "domain": [0, 0.27],
-            "anchor": "x2",
-            "range": [-1.25, 1.25],
-            "showticklabels": False,
-        },
+        xaxis=_QUIET | {"side": "top", "anchor": "y", **_letters(letters, places)},
+        xaxis2={**_QUIET, "anchor": "y2", "matches": "x", "showticklabels": False},
+        yaxis={**_QUIET, "domain": [0.34, 1], "range": [3.4, -0.8], "showticklabels": False},
+        yaxis2={**_QUIET, "domain": [0, 0.27], "anchor": "x2", "range": [-1.25, 1.25]}
+        | {"showticklabels": False},
         legend={"orientation": "h", "y": -0.02, "yanchor": "top", "x": 0.5, "xanchor": "center"},
         annotations=[*(_name(row, text) for row, text in enumerate(_ROWS)), _waves_name()],
     )
     return draw([_tiles(names, places, vectors[:, :4].T), *waves], layout)
+
+
+def _letters(letters: str, places: list[int]) -> dict[str, Any]:
+    ticks = {"tickvals": places, "ticktext": list(letters)}
+    return ticks | {"tickangle": 0, "tickfont": {"size": 20}}
 
 
 def _name(row: int, text: str) -> dict[str, Any]:

@@ -32,22 +32,11 @@ def query_key_plane(
     Keys at the same place share a point. Its size shows their weights together, as written. A
     query much longer than the keys is drawn shorter, and says so.
     """
-    places = grouped(keys)
-    longest, length = float(np.linalg.norm(keys, axis=1).max()), float(np.linalg.norm(query))
-    times = length / (1.2 * longest) if longest and length > 1.5 * longest else 1.0
-    query = query / times
-    name = query_label if times == 1 else f"{query_label}, {times:.1f} times as long"
+    query, name = _fitting(query, keys, query_label)
     reach = max(float(np.abs(keys).max()), float(np.abs(query).max()), 1e-9)
+    places = grouped(keys)
     points = keys[[members[0] for members in places]]
-    shares = [float(weights[members].sum()) for members in places]
-    # Many places: only those that get a share worth reading are named; hovering names all.
-    least = 0.0 if len(places) <= _NAMED_PLACES else 0.05
-    names = [
-        _place_text(members, labels, share) if share >= least else ""
-        for members, share in zip(places, shares, strict=True)
-    ]
-    everyone = [", ".join(labels[i] for i in members) for members in places]
-    data = [*_shadows(query, points, reach), _key_points(points, shares, names, everyone)]
+    data = [*_shadows(query, points, reach), _key_points(points, places, weights, labels)]
     axis = {"range": [-1.35 * reach, 1.35 * reach], "fixedrange": True}
     layout = base_layout(
         height=420,
@@ -58,6 +47,15 @@ def query_key_plane(
         annotations=[_arrow(query), _query_name(query, name)],
     )
     return draw(data, layout)
+
+
+def _fitting(query: np.ndarray, keys: np.ndarray, label: str) -> tuple[np.ndarray, str]:
+    """The query and its name, shorter where the keys would else shrink to nothing."""
+    longest, length = float(np.linalg.norm(keys, axis=1).max()), float(np.linalg.norm(query))
+    if not longest or length <= 1.5 * longest:
+        return query, label
+    times = length / (1.2 * longest)
+    return query / times, f"{label}, {times:.1f} times as long"
 
 
 def grouped(points: np.ndarray) -> list[list[int]]:
@@ -74,8 +72,15 @@ def _place_text(members: list[int], labels: Sequence[str], share: float) -> str:
 
 
 def _key_points(
-    points: np.ndarray, shares: list[float], names: list[str], everyone: list[str]
+    points: np.ndarray, places: list[list[int]], weights: np.ndarray, labels: Sequence[str]
 ) -> dict[str, object]:
+    shares = [float(weights[members].sum()) for members in places]
+    # Many places: only those that get a share worth reading are named; hovering names all.
+    least = 0.0 if len(places) <= _NAMED_PLACES else 0.05
+    names = [
+        _place_text(members, labels, share) if share >= least else ""
+        for members, share in zip(places, shares, strict=True)
+    ]
     return {
         "type": "scatter",
         "name": "keys",
@@ -84,12 +89,8 @@ def _key_points(
         "y": points[:, 1],
         "text": names,
         "textposition": "top center",
-        "marker": {
-            "size": [10 + 40 * share for share in shares],
-            "color": ORANGE,
-            "opacity": 0.8,
-        },
-        "hovertext": everyone,
+        "marker": {"size": [10 + 40 * s for s in shares], "color": ORANGE, "opacity": 0.8},
+        "hovertext": [", ".join(labels[i] for i in members) for members in places],
         "hoverinfo": "text",
     }
 

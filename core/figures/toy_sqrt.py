@@ -18,16 +18,7 @@ _MARGIN = {"l": 48, "r": 22, "t": 12, "b": 44}
 def draw_bars(unscaled: np.ndarray, scaled: np.ndarray) -> go.Figure:
     """The weights of one draw, key by key, both ways."""
     keys = list(range(1, len(unscaled) + 1))
-    data = [
-        {
-            "type": "bar",
-            "name": name,
-            "x": keys,
-            "y": np.round(y, 5).tolist(),
-            "marker": {"color": colour},
-        }
-        for name, y, colour in zip(_NAMES, (unscaled, scaled), (VERMILION, BLUE), strict=True)
-    ]
+    data = _bars(keys, [np.round(y, 5) for y in (unscaled, scaled)])
     layout = base_layout(
         height=300,
         margin=_MARGIN,
@@ -41,18 +32,9 @@ def draw_bars(unscaled: np.ndarray, scaled: np.ndarray) -> go.Figure:
 def top_weight_histogram(unscaled: np.ndarray, scaled: np.ndarray) -> go.Figure:
     """How often the largest weight falls where; counted here, so the picture stays small."""
     edges = np.linspace(0, 1, _BINS + 1)
-    middles = edges[:-1] + 0.5 / _BINS
-    data = [
-        {
-            "type": "bar",
-            "name": name,
-            "x": middles.tolist(),
-            "y": np.histogram(values, edges)[0].tolist(),
-            "marker": {"color": colour},
-            "opacity": 0.75,
-        }
-        for name, values, colour in zip(_NAMES, (unscaled, scaled), (VERMILION, BLUE), strict=True)
-    ]
+    middles = (edges[:-1] + 0.5 / _BINS).tolist()
+    counts = [np.histogram(values, edges)[0] for values in (unscaled, scaled)]
+    data = [bars | {"opacity": 0.75} for bars in _bars(middles, counts)]
     layout = base_layout(
         height=300,
         margin=_MARGIN,
@@ -69,3 +51,11 @@ def top_weight_histogram(unscaled: np.ndarray, scaled: np.ndarray) -> go.Figure:
         yaxis={"title": {"text": "draws"}, **_AXIS},
     )
     return draw(data, layout)
+
+
+def _bars(x: list, heights: list[np.ndarray]) -> list[dict[str, object]]:
+    """The same bars without and with the division."""
+    return [
+        {"type": "bar", "name": name, "x": x, "y": y.tolist(), "marker": {"color": colour}}
+        for name, y, colour in zip(_NAMES, heights, (VERMILION, BLUE), strict=True)
+    ]

@@ -22,7 +22,21 @@ def cross_map(
     answers: str,
 ) -> go.Figure:
     """Rows ask, columns answer; every row sums to 1."""
-    heatmap = {
+    letters, axes = around(queries, keys)
+    room = 10 + 9 * max(map(len, queries))  # pixels that the rows' letters take
+    layout = base_layout(
+        height=max(300, 100 + 20 * len(queries)),
+        xaxis=axes["xaxis"] | _titled(answers, 22),
+        yaxis=axes["yaxis"] | _titled(asks, room),
+        margin={"l": room + 30, "r": 98, "t": 12, "b": 48},
+    )
+    return draw([_heat(weights, queries, keys), *letters], layout)
+
+
+def _heat(
+    weights: Float[np.ndarray, "n_query n_key"], queries: Sequence[str], keys: Sequence[str]
+) -> dict[str, Any]:
+    return {
         "type": "heatmap",
         "z": weights,
         "zmin": 0,
@@ -37,15 +51,6 @@ def cross_map(
         ],
         "hovertemplate": "%{customdata}: %{z:.1%}<extra></extra>",
     }
-    letters, axes = around(queries, keys)
-    room = 10 + 9 * max(map(len, queries))  # pixels that the rows' letters take
-    layout = base_layout(
-        height=max(300, 100 + 20 * len(queries)),
-        xaxis=axes["xaxis"] | _titled(answers, 22),
-        yaxis=axes["yaxis"] | _titled(asks, room),
-        margin={"l": room + 30, "r": 98, "t": 12, "b": 48},
-    )
-    return draw([heatmap, *letters], layout)
 
 
 def _titled(title: str, standoff: int) -> dict[str, Any]:

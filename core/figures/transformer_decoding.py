@@ -4,7 +4,6 @@ In: labels and scores. Out: a Plotly figure.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import plotly.graph_objects as go
 
@@ -18,27 +17,34 @@ def candidate_bars(
     kept: Sequence[bool],
 ) -> go.Figure:
     """Probability of each continuation, best score on top; a tick marks those that were kept."""
-    bars = {
+    bars = _bars(labels, probabilities, scores, [BLUE if keep else GREY for keep in kept])
+    ticks = [f"{'✓ ' if keep else ''}{label}" for label, keep in zip(labels, kept, strict=True)]
+    along = {"title": {"text": "probability of the last letter"}, "range": [0, 1]}
+    room = 12 + 9 * max(map(len, ticks))  # pixels that the labels take
+    layout = base_layout(
+        height=80 + 30 * len(labels),
+        margin={"l": room, "r": 22, "t": 12, "b": 64},
+        yaxis={"tickvals": bars["y"], "ticktext": ticks, "autorange": "reversed"},
+        xaxis=along | {"tickformat": ".0%"},
+    )
+    return draw([bars], layout)
+
+
+def _bars(
+    labels: Sequence[str],
+    probabilities: Sequence[float],
+    scores: Sequence[float],
+    colours: Sequence[str],
+) -> dict[str, object]:
+    return {
         "type": "bar",
         "x": list(probabilities),
         "y": list(range(len(labels))),
         "orientation": "h",
-        "marker": {"color": [BLUE if keep else GREY for keep in kept]},
+        "marker": {"color": list(colours)},
         "text": [f"{p:.1%}" for p in probabilities],
         "textposition": "auto",
         "customdata": list(scores),
         "hovertext": list(labels),
         "hovertemplate": "%{hovertext}: %{x:.2%}, score %{customdata:.3f}<extra></extra>",
     }
-    ticks = [f"{'✓ ' if keep else ''}{label}" for label, keep in zip(labels, kept, strict=True)]
-    axes: dict[str, Any] = {
-        "yaxis": {"tickvals": bars["y"], "ticktext": ticks, "autorange": "reversed"},
-        "xaxis": {
-            "title": {"text": "probability of the last letter"},
-            "range": [0, 1],
-            "tickformat": ".0%",
-        },
-    }
-    room = 12 + 9 * max(map(len, ticks))  # pixels that the labels take
-    margin = {"l": room, "r": 22, "t": 12, "b": 64}
-    return draw([bars], base_layout(height=80 + 30 * len(labels), margin=margin, **axes))

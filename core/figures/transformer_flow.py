@@ -23,21 +23,10 @@ def flowing(
 
     Values that are never negative (probabilities) get the sequential colours.
     """
-    signed = bool((values < 0).any())
-    limit = max(float(np.abs(values).max()), 1e-9)
     names = list(columns) if columns else [f"dimension {n}" for n in range(values.shape[1])]
-    heatmap = {
-        "type": "heatmap",
-        "z": values,
-        "zmin": -limit if signed else 0,
-        "zmax": limit,
-        "colorscale": DIVERGING if signed else SEQUENTIAL,
-        "colorbar": {"thickness": 12},
-        "customdata": [
-            [f"{letter} {row}, {name}" for name in names] for row, letter in enumerate(letters, 1)
-        ],
-        "hovertemplate": "%{customdata}: %{z:.3f}<extra></extra>",
-    }
+    places = [
+        [f"{letter} {row}, {name}" for name in names] for row, letter in enumerate(letters, 1)
+    ]
     (left, below), axes = around(letters, [_SHORT.get(name, name) for name in columns or ()], 11)
     if not columns:
         axes["xaxis"] = {"range": [-0.5, len(names) - 0.5], "fixedrange": True}
@@ -46,4 +35,19 @@ def flowing(
         margin={"l": 14 + 8 * max(map(len, letters)), "r": 70, "t": 12, "b": 24 if columns else 46},
         **axes,
     )
-    return draw([heatmap, left, *([below] if columns else [])], layout)
+    return draw([_heat(values, places), left, *([below] if columns else [])], layout)
+
+
+def _heat(values: Float[np.ndarray, "L width"], places: list[list[str]]) -> dict[str, object]:
+    signed = bool((values < 0).any())
+    limit = max(float(np.abs(values).max()), 1e-9)
+    return {
+        "type": "heatmap",
+        "z": values,
+        "zmin": -limit if signed else 0,
+        "zmax": limit,
+        "colorscale": DIVERGING if signed else SEQUENTIAL,
+        "colorbar": {"thickness": 12},
+        "customdata": places,
+        "hovertemplate": "%{customdata}: %{z:.3f}<extra></extra>",
+    }

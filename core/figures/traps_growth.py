@@ -10,6 +10,7 @@ from core.figures.palette import BLUE, CATEGORICAL, GREY, ORANGE, base_layout, d
 _SYMBOLS = ("circle", "square", "diamond", "star", "cross")
 # Below this the share is shown at the floor: the axis would otherwise span 60 powers of ten.
 SMALLEST_SHARE = 1e-12
+_ON_THE_RIGHT = {"xaxis": "x2", "yaxis": "y2", "showlegend": False}
 
 
 def fading(
@@ -22,20 +23,8 @@ def fading(
     """
     upright = _dashed("", [marked, marked], [SMALLEST_SHARE, 1.0]) | {"showlegend": False}
     equal = _dashed("An equal share, 1 / length", lengths, [1 / length for length in lengths])
-    lines = [
-        {
-            "type": "scatter",
-            "name": name,
-            "x": list(found),
-            "y": [max(share, SMALLEST_SHARE) for share in found.values()],
-            "customdata": list(found.values()),
-            "mode": "lines+markers",
-            "line": {"color": CATEGORICAL[i], "width": 3},
-            "marker": {"symbol": _SYMBOLS[i], "size": 10},
-            "hovertemplate": name + ", %{x} letters: %{customdata:.2e}<extra></extra>",
-        }
-        for i, (name, found) in enumerate(shares.items())
-    ]
+    looks = zip(CATEGORICAL, _SYMBOLS, strict=False)
+    lines = [_line(*line, *look) for line, look in zip(shares.items(), looks, strict=False)]
     layout = base_layout(
         height=340,
         margin={"l": 82, "r": 8, "t": 68, "b": 64},
@@ -46,6 +35,20 @@ def fading(
     return draw([equal, *lines, upright], layout)
 
 
+def _line(name: str, found: Mapping[int, float], colour: str, symbol: str) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "name": name,
+        "x": list(found),
+        "y": [max(share, SMALLEST_SHARE) for share in found.values()],
+        "customdata": list(found.values()),
+        "mode": "lines+markers",
+        "line": {"color": colour, "width": 3},
+        "marker": {"symbol": symbol, "size": 10},
+        "hovertemplate": name + ", %{x} letters: %{customdata:.2e}<extra></extra>",
+    }
+
+
 def cost(
     lengths: Sequence[int],
     seconds: Sequence[float],
@@ -54,34 +57,33 @@ def cost(
     curve_seconds: Sequence[float],
 ) -> go.Figure:
     """Measured time and memory against length, each beside an exact quadratic."""
-    longest = len(lengths) - 1
-    curve_megabytes = [
-        megabytes[longest] * (length / lengths[longest]) ** 2 for length in curve_lengths
-    ]
+    curve_megabytes = [megabytes[-1] * (length / lengths[-1]) ** 2 for length in curve_lengths]
     traces = [
         _dashed("Exactly quadratic", curve_lengths, [1000 * s for s in curve_seconds]),
         _measured(lengths, [1000 * s for s in seconds], BLUE),
-        _on_the_right(_dashed("Exactly quadratic", curve_lengths, curve_megabytes)),
-        _on_the_right(_measured(lengths, megabytes, ORANGE)),
+        _dashed("Exactly quadratic", curve_lengths, curve_megabytes) | _ON_THE_RIGHT,
+        _measured(lengths, megabytes, ORANGE) | _ON_THE_RIGHT,
     ]
-    along = _length_axis(lengths)
-    # Plotly writes powers larger than the numbers beside them.
-    plain = _log(1) | {"exponentformat": "none"}
     layout = base_layout(
         height=340,
         margin={"l": 44, "r": 8, "t": 80, "b": 64},
-        xaxis=along | {"domain": [0, 0.45]},
-        xaxis2=along | {"domain": [0.55, 1], "anchor": "y2"},
-        yaxis=plain,
-        yaxis2=plain | {"anchor": "x2"},
+        **_two_sides(lengths),
         legend=_legend(1.12),
         annotations=[_title("Time (ms)", 0.225), _title("Memory (MB)", 0.775)],
     )
     return draw(traces, layout)
 
 
-def _on_the_right(trace: dict[str, Any]) -> dict[str, Any]:
-    return trace | {"xaxis": "x2", "yaxis": "y2", "showlegend": False}
+def _two_sides(lengths: Sequence[int]) -> dict[str, Any]:
+    along = _length_axis(lengths)
+    # Plotly writes powers larger than the numbers beside them.
+    plain = _log(1) | {"exponentformat": "none"}
+    return {
+        "xaxis": along | {"domain": [0, 0.45]},
+        "xaxis2": along | {"domain": [0.55, 1], "anchor": "y2"},
+        "yaxis": plain,
+        "yaxis2": plain | {"anchor": "x2"},
+    }
 
 
 def _measured(x: Sequence[int], y: Sequence[float], colour: str) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from core.figures.palette import BLUE, ORANGE, base_layout, draw
 from core.figures.toy_words import words, written
 
 _FIRST_RANKS = 5
+_LOWER = {"xaxis": "x2", "yaxis": "y2"}
 
 
 def two_rankings(
@@ -30,7 +31,8 @@ def two_rankings(
     """
     per_cent = received * 100
     above = _bars(names, per_cent, received_ranks, BLUE, "Attention received (%)")
-    below = {**_bars(names, effect, effect_ranks, ORANGE, effect_title), "xaxis": "x2"}
+    below = _bars(names, effect, effect_ranks, ORANGE, effect_title) | _LOWER
+    ranks = _ranks(above, ("top", "bottom")), _ranks(below, ("bottom", "top"))
     layout = base_layout(
         height=270,
         # Room for the legend, which names the two rows.
@@ -40,17 +42,7 @@ def two_rankings(
         xaxis={"type": "category", "anchor": "y", **_some(names)},
         xaxis2={"type": "category", "anchor": "y2", "matches": "x", "showticklabels": False},
         yaxis={"domain": [0.56, 1], "range": _limits(per_cent), "nticks": 4},
-        yaxis2={
-            "domain": [0, 0.44],
-            "range": _limits(effect)[::-1],
-            "nticks": 4,
-            "anchor": "x2",
-        },
-    )
-    below["yaxis"] = "y2"
-    ranks = (
-        _ranks(above, ("top center", "bottom center")),
-        _ranks(below, ("bottom center", "top center")),
+        yaxis2={"domain": [0, 0.44], "range": _limits(effect)[::-1], "nticks": 4, "anchor": "x2"},
     )
     return draw([above, below, *ranks], layout)
 
@@ -104,8 +96,8 @@ def _bars(
 
 
 def _ranks(bars: dict[str, Any], position: tuple[str, str]) -> dict[str, Any]:
-    """The ranks at the bars' ends: `position` of those above zero, and below."""
-    places = [position[int(height < 0)] for height in bars["y"]]
+    """The ranks at the bars' ends: `position` (top or bottom) of those above zero, and below."""
+    places = [f"{position[int(height < 0)]} center" for height in bars["y"]]
     axes = {name: bars[name] for name in ("xaxis", "yaxis") if name in bars}
     few = len(written(len(places))) == len(places)
     texts = [rank if few or float(rank) <= _FIRST_RANKS else "" for rank in bars["text"]]

@@ -31,34 +31,29 @@ def vector_strip(
 
     As many columns are named as a telephone has room for; hovering names all.
     """
-    lefts = np.cumsum([0] + [block.shape[1] + 1 for block in blocks[:-1]])
-    cells = np.full((len(row_labels), sum(b.shape[1] + 1 for b in blocks) - 1), np.nan)
-    for left, block in zip(lefts, blocks, strict=True):
-        cells[:, left : left + block.shape[1]] = block
-    # Between two blocks lies a column without a name.
-    names = [name for block in column_labels for name in (*block, "")][:-1]
-    heat = _heat(cells, row_labels, names)
-    if numbers and cells.size <= _NUMBERS_UP_TO:
-        heat["texttemplate"] = "%{z:.2f}"
+    # Between two blocks lies a column without numbers and without a name.
+    gap = np.full((len(row_labels), 1), np.nan)
+    cells = np.hstack([column for block in blocks for column in (block, gap)][:-1])
+    starts = [float(at) - 0.5 for at in np.cumsum([0, *(b.shape[1] + 1 for b in blocks[:-1])])]
+    heat = _heat(cells, row_labels, column_labels, numbers=numbers and cells.size <= _NUMBERS_UP_TO)
     height, width = cells.shape
     below = [name for block in column_labels for name in (*_spaced(block, width), "")][:-1]
-    letters = (
-        words([-0.5] * height, range(height), row_labels, "middle left"),
-        words(range(width), [height - 0.5] * width, below, "bottom center", size=10),
-        words(
-            [float(left) - 0.5 for left in lefts], [-0.5] * len(lefts), titles, "top right", size=13
-        ),
-    )
+    rows = words([-0.5] * height, range(height), row_labels, "middle left")
+    columns = words(range(width), [height - 0.5] * width, below, "bottom center", size=10)
+    headings = words(starts, [-0.5] * len(starts), titles, "top right", size=13)
     layout = base_layout(
         height=70 + max(26 * height, 110),
         margin={"l": 44, "r": 8, "t": 30, "b": 36},
         yaxis={"range": [height - 0.5, -0.5], **UNSEEN_AXIS},
         xaxis={"range": [-0.5, width - 0.5], **UNSEEN_AXIS},
     )
-    return draw([heat, *letters], layout)
+    return draw([heat, rows, columns, headings], layout)
 
 
-def _heat(cells: np.ndarray, rows: Sequence[str], columns: Sequence[str]) -> dict[str, object]:
+def _heat(
+    cells: np.ndarray, rows: Sequence[str], columns: Sequence[Sequence[str]], *, numbers: bool
+) -> dict[str, object]:
+    names = [name for block in columns for name in (*block, "")][:-1]
     largest = max(1e-9, float(np.nanmax(np.abs(cells))))
     return {
         "type": "heatmap",
@@ -67,9 +62,10 @@ def _heat(cells: np.ndarray, rows: Sequence[str], columns: Sequence[str]) -> dic
         "zmin": -largest,
         "zmax": largest,
         "showscale": False,
-        "text": [[f"{row} {column}" for column in columns] for row in rows],
+        "text": [[f"{row} {name}" for name in names] for row in rows],
         "hovertemplate": "%{text}: %{z:.3f}<extra></extra>",
         "hoverongaps": False,
+        **({"texttemplate": "%{z:.2f}"} if numbers else {}),
     }
 
 
