@@ -126,7 +126,7 @@ def test_switches_and_muting():
 def test_a_link_restores_the_edits_and_a_weight_edit_breaks_the_head():
     app = opened(t_w="w1k2a2")
     assert "7 of 9 rows do its job; not R6, E10" in text(app)
-    assert "head 1: Wk[2, 1] = 2" in text(app)
+    assert "head 1: Wk[CHG, 1] = 2" in text(app)
 
 
 def test_the_weight_table_shows_the_edited_head():
