@@ -175,7 +175,9 @@ def _pasted(letters: str, how: Reading, name: str | None = None) -> Chain:
 
 def _triple(line: str) -> tuple[str, str, str] | None:
     """V gene, CDR3 and J gene of a line, in whichever order they stand; None when it is not so."""
-    words = re.split(r"[\s,;]+", line.strip())
+    words = re.split(r"[\s,;]+", line.strip(), maxsplit=3)
+    if len(words) != 3:
+        return None
     v, j = list(filter(_V.fullmatch, words)), list(filter(_J.fullmatch, words))
     rest = [word for word in words if word not in v + j]
     return (v[0], rest[0], j[0]) if len(v) == len(j) == len(rest) == 1 else None

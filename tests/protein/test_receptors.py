@@ -161,6 +161,11 @@ def test_both_chains_of_a_pair_are_read(header):
     assert all(r.fields[header.split("\t")[-1]] == "GILGFVFTL" for r in receptors)
 
 
+def test_a_line_of_very_many_words_is_refused_at_once():
+    (receptor,) = read_receptors("V1 " * 400_000).receptors  # minutes if words were compared
+    assert receptor.error.startswith("1,200,000 letters is outside")
+
+
 def test_a_list_of_cdr3s_is_not_joined_to_one_chain():
     (receptor,) = read_receptors(f"{CDR3}\nCASSLAPGATNEKLFF\n").receptors
     assert receptor.error.startswith("These 2 lines look like CDR3s")
