@@ -23,8 +23,8 @@ def _tail_note(chain: Chain, model_name: str) -> str:
     if model_name != TRB_MINI.name or chain.j_end is None:
         return ""
     return (
-        f"All chains that TRB-mini learned from end with J, here at {chain.j_end}: what it says of "
-        "the residues after it means little."
+        f"All chains that TRB-mini learned from end with J, here at {chain.j_end}. The residues "
+        "after it spoil its guesses in the CDR3 and J as well: cut the chain there."
     )
 
 

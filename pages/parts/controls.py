@@ -14,6 +14,7 @@ def sequence_box(
     max_length: int = 60,
     default: str = DEFAULT_SEQUENCE,
     help: str | None = None,
+    disabled: bool = False,
 ) -> Cleaned:
     """A text box bound to the URL. Bad text gets a sentence and the last good sequence stays.
 
@@ -21,7 +22,7 @@ def sequence_box(
     """
     last_good = f"_last_good_{key}_{max_length}"
     _bring_along(key)
-    text = st.text_input(label, default, key=key, bind="query-params", help=help)
+    text = st.text_input(label, default, key=key, bind="query-params", help=help, disabled=disabled)
     st.session_state[f"_text_{key}"] = open_room(), text
     try:
         cleaned = clean_sequence(text or "", min_length=min_length, max_length=max_length)

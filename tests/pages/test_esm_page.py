@@ -259,7 +259,16 @@ def test_a_pasted_chain_takes_the_place_of_the_genes(open_page):
     assert not app.exception
     assert "Showing the pasted chain, 22 residues" in words_of(app)
     assert "TRB-mini knows human beta chains only" in words_of(app)
-    assert app.text_input("e_v").disabled
+    assert all(app.text_input(key).disabled for key in ("e_v", "seq", "e_j"))
+
+
+def test_what_follows_j_is_said_and_cut_on_request(open_page):
+    app = open_page("esm", e_chain=default_chain().sequence + "EDLNKVFPPEVAVFEPSEAE")
+    assert "Showing the pasted chain, 151 residues" in words_of(app)
+    assert any("end with J, here at 131" in text.value for text in app.text)
+    app = click(app, "Cut the chain after J")
+    assert "Showing the pasted chain, 131 residues" in words_of(app)
+    assert not any(button.label.startswith("Cut") for button in app.button)
 
 
 def test_a_receptor_in_one_line_may_stand_in_the_chains_box(open_page):

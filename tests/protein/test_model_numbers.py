@@ -376,6 +376,15 @@ def test_mean_vectors_of_chain_and_cdr3(mini, published):
         mean_vector(mini, Chain("MKTAYIA"), cdr3_only=True)
 
 
+def test_what_follows_j_spoils_the_guesses_before_it(mini, mini_table, published):
+    """What the sentence in limits.py says of TRB-mini."""
+    longer = Chain(published.sequence + "EDLNKVFPPEVAVFEPSEAEISHTQKATLV")
+    places = list(range(110, 132))
+    rows = np.array(places) - 1
+    spoilt = p_true(scan(mini, longer, positions=places), longer)[rows]
+    assert spoilt.mean() < 0.8 * p_true(mini_table, published)[rows].mean()
+
+
 def test_what_trb_mini_cannot_do(mini, published):
     """Its card: other proteins and a bare CDR3 are beyond it. A page must not hide that."""
     bare = Chain("CASSIRSSYEQYF")

@@ -61,7 +61,7 @@ def _choose(file: ReceptorFile) -> None:
             "name": [r.name for r in bad],
             "why not": [r.error for r in bad],
         }
-        st.dataframe(columns, hide_index=True)
+        st.dataframe(columns, hide_index=True, alt=f"{len(bad):,} that cannot be shown, and why.")
     if not file.good:
         return
     receptor = st.selectbox("Receptor", file.good, format_func=_label)

@@ -35,7 +35,9 @@ def receptor_and_model() -> tuple[Chain, str]:
             help="Any usual spelling: TRBV19, TRBV19*01, TCRBV19-01.",
         )
     with columns[1]:
-        cdr3 = sequence_box("CDR3, C to F or W", help="CASSIRSSYEQYF, for example.")
+        cdr3 = sequence_box(
+            "CDR3, C to F or W", help="CASSIRSSYEQYF, for example.", disabled=pasted
+        )
     with columns[2]:
         j = st.text_input(
             "J gene",
@@ -69,14 +71,14 @@ def _other_ways() -> str:
             max_chars=MOST_PASTED,
             help="At most 1,022 residues. V, CDR3 and J are looked for in it.",
         )
-        left.button("Back to V + CDR3 + J", on_click=_forget_pasted, disabled=not text)
+        left.button("Back to V + CDR3 + J", on_click=_set_pasted, args=("",), disabled=not text)
         with right:
             file_picker()
     return text if text and text.strip() else ""
 
 
-def _forget_pasted() -> None:
-    st.session_state[PASTED] = ""
+def _set_pasted(text: str) -> None:
+    st.session_state[PASTED] = text
 
 
 def _chain(v: str, cdr3: str, j: str, pasted: str) -> Chain:
@@ -136,3 +138,6 @@ def notes_of(chain: Chain, model_name: str) -> None:
                 st.text(note)
             if not st.session_state.get(PASTED):
                 _offer_last_letter(chain)
+            elif chain.j_end is not None:
+                whole = chain.sequence[: chain.j_end]
+                st.button("Cut the chain after J", on_click=_set_pasted, args=(whole,))
