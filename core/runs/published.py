@@ -15,3 +15,8 @@ def losses_for(recipe: Recipe) -> dict[int, float]:
     """The published losses by step, if `recipe` is the paper's apart from name and seed."""
     same = replace(recipe, name=PAPER.name, seed=PAPER.seed, beam=PAPER.beam) == PAPER
     return dict(LOSSES) if same else {}
+
+
+def words_for(recipe: Recipe) -> str:
+    """What to call a published number beside a run of `recipe`."""
+    return "published" if losses_for(recipe) else "published for the paper recipe"

@@ -25,6 +25,7 @@ from core.runs.recorder import Recorder
 from core.runs.run import Run
 from core.runs.supervisor import CHECKPOINT, checkpoint_folder
 from core.settings import Settings, read_settings
+from core.training.captured_step import WARM_UP_STEPS
 from core.training.engine import Training
 from core.training.recipe import SPRINT, Recipe, Watch
 
@@ -132,8 +133,8 @@ def vitals_reader() -> Callable[[], dict[str, Any]]:
 
 
 def warm_up() -> None:
-    """Take two steps of a tiny run, so that a visitor's first step finds everything loaded."""
-    tiny = Recipe.from_dict({**SPRINT.to_dict(), "steps": 2, "batch": 4})
+    """Take a tiny run's steps, a captured one too, so that a visitor's first finds all loaded."""
+    tiny = Recipe.from_dict({**SPRINT.to_dict(), "steps": WARM_UP_STEPS + 1, "batch": 4})
     for _ in Training(tiny, watch=Watch(held_out=1, evaluate_every=0)).events():
         pass
 

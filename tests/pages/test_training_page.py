@@ -170,11 +170,13 @@ def test_a_damaged_run_in_the_address_shows_the_latest_and_says_so(open_page, db
 
 def test_a_link_shows_its_run_to_everybody(open_page, db):
     first, _ = add(db, name="the first"), add(db, name="the second")
+    history.record(db, first, one_snapshot(17))
     app = open_page("training", run=str(first))
     said = words(app)
     assert "the first: running" in said
     assert f"step 17 of {SPRINT.steps}" in said
     assert "997 of 1,000" in said
+    assert "(published for the paper recipe: 95%)" in said
     assert "the second: running" in words(open_page("training", run="latest"))
 
 

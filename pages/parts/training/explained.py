@@ -29,7 +29,7 @@ def explained(scene: Scene) -> None:
         "written, a column for each letter of the source. To write backwards, the first row must "
         "look at the last column, so the bright cells turn into the diagonal that runs from top "
         "right to bottom left. The number is the weight there, averaged over the heads of the "
-        f"last layer; published: {published.ANTIDIAGONAL_OF_LAST_LAYER:.0%}."
+        f"last layer; published for the paper recipe: {published.ANTIDIAGONAL_OF_LAST_LAYER:.0%}."
     )
     st.markdown(
         "**Exact.** Held-out strings are drawn afresh, and one counts only when every letter and "

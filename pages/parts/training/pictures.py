@@ -152,10 +152,10 @@ def maps(scene: Scene, step: int, alive: bool) -> None:
             else "This model has no cross-attention to show."
         )
         return
-    share = snapshot.antidiagonal[-1]
+    beside = f"{published.words_for(scene.recipe)}: {published.ANTIDIAGONAL_OF_LAST_LAYER:.0%}"
     st.caption(
-        f"Cross-attention at step {snapshot.step:,}: the last layer puts **{share:.0%}** on the "
-        f"anti-diagonal (published: {published.ANTIDIAGONAL_OF_LAST_LAYER:.0%})"
+        f"Cross-attention at step {snapshot.step:,}: the last layer puts "
+        f"**{snapshot.antidiagonal[-1]:.0%}** on the anti-diagonal ({beside})"
     )
     near = _choose_head(snapshot)
     if near is None:
