@@ -27,10 +27,27 @@ def probability_bars(
     `true_letter` None marks nothing.
     """
     order = sorted(range(len(letters)), key=lambda i: -float(probabilities[i]))
-    names = [letters[i] for i in order]
-    values = [float(probabilities[i]) for i in order]
+    names, values = [letters[i] for i in order], [float(probabilities[i]) for i in order]
+    drawn, largest = [_bars(names, values, true_letter)], max(values)
+    if reference is not None:
+        drawn.append(_diamonds(reference[0], names, [float(reference[1][i]) for i in order]))
+        largest = max(largest, float(reference[1].max()))
+    ticks = [_tick(n, v, true_letter, voted) for n, v in zip(names, values, strict=True)]
+    down = {"type": "category", "tickvals": names, "ticktext": ticks, "tickfont": {"size": 13}}
+    layout = base_layout(
+        height=410 if reference is None else 430,
+        xaxis={"title": {"text": "probability"}, "range": [0, largest * 1.04], "nticks": 6},
+        yaxis={**down, "autorange": "reversed", "showgrid": False},
+        bargap=0.25,
+        legend={"orientation": "h", "y": 1.08, "x": 0},
+        margin={"l": 92, "r": 8, "t": 12 if reference is None else 36, "b": 64},
+    )
+    return draw(drawn, layout)
+
+
+def _bars(names: list[str], values: list[float], true_letter: str | None) -> dict[str, object]:
     true = [name == true_letter for name in names]
-    bars = {
+    return {
         "type": "bar",
         "y": names,
         "x": values,
@@ -43,28 +60,6 @@ def probability_bars(
         "showlegend": False,
         "hovertemplate": "%{y}: p = %{x:.4f}<extra></extra>",
     }
-    drawn, largest = [bars], max(values)
-    if reference is not None:
-        drawn.append(_diamonds(reference[0], names, [float(reference[1][i]) for i in order]))
-        largest = max(largest, float(reference[1].max()))
-    ticks = [_tick(n, v, true_letter, voted) for n, v in zip(names, values, strict=True)]
-    letters_down = {
-        "type": "category",
-        "tickvals": names,
-        "ticktext": ticks,
-        "tickfont": {"size": 13},
-        "autorange": "reversed",
-        "showgrid": False,
-    }
-    layout = base_layout(
-        height=410 if reference is None else 430,
-        xaxis={"title": {"text": "probability"}, "range": [0, largest * 1.04], "nticks": 6},
-        yaxis=letters_down,
-        bargap=0.25,
-        legend={"orientation": "h", "y": 1.08, "x": 0},
-        margin={"l": 92, "r": 8, "t": 12 if reference is None else 36, "b": 64},
-    )
-    return draw(drawn, layout)
 
 
 def yardstick(
@@ -90,9 +85,8 @@ def yardstick(
         )
     for column, marked in enumerate(true_columns or ()):
         if marked:
-            figure.add_vrect(
-                x0=column - 0.5, x1=column + 0.5, fillcolor=GREY, opacity=0.2, line_width=0
-            )
+            ends = {"x0": column - 0.5, "x1": column + 0.5}
+            figure.add_vrect(**ends, fillcolor=GREY, opacity=0.2, line_width=0)
     figure.update_layout(legend={"orientation": "h", "y": -0.2, "yanchor": "top"})
     figure.update_yaxes(title="p(true residue)", range=[-0.03, 1.05])
     figure.update_xaxes(type="category", tickfont={"size": 15}, tickangle=0)

@@ -4,7 +4,7 @@ Height of a letter = p(letter) * (log2 20 - entropy), in bits (Schneider and Ste
 without their small-sample correction, since these are a model's probabilities, not counts).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import plotly.graph_objects as go
@@ -40,15 +40,7 @@ def sequence_logo(
     """The logo of a stretch; the true residue of each position is its axis label."""
     heights = letter_heights(probabilities)
     figure = go.Figure()
-    shapes = []
-    for column, row in enumerate(heights):
-        bottom = 0.0
-        for i in np.argsort(row):
-            if row[i] < _SMALLEST:
-                continue
-            box = (column - 0.45, column + 0.45, bottom, bottom + float(row[i]))
-            shapes.append(_letter_shape(letters[i], box))
-            bottom += float(row[i])
+    shapes = [s for column, row in enumerate(heights) for s in _stack(column, letters, row)]
     figure.update_layout(shapes=shapes, legend={"orientation": "h", "y": -0.16, "yanchor": "top"})
     _hover_columns(figure, labels, letters, probabilities, heights, true_letters)
     for name, members, colour in _CHEMISTRY:
@@ -60,6 +52,18 @@ def sequence_logo(
         tickvals=list(range(len(labels))), ticktext=list(labels), tickangle=0, showgrid=False
     )
     return finish(figure, height=400)
+
+
+def _stack(
+    column: int, letters: Sequence[str], heights: Float[np.ndarray, " V"]
+) -> Iterator[dict[str, object]]:
+    """The letters of one position, the lowest first; what is too small to see is left out."""
+    bottom = 0.0
+    for i in np.argsort(heights):
+        if heights[i] >= _SMALLEST:
+            top = bottom + float(heights[i])
+            yield _letter_shape(letters[i], (column - 0.45, column + 0.45, bottom, top))
+            bottom = top
 
 
 def letter_colour(letter: str) -> str:

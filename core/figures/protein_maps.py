@@ -32,33 +32,6 @@ def log_odds_map(
     The scale ends at the 98th percentile of the absolute values or at `CUT`, whichever is
     nearer, so that extreme cells do not bleach the rest; hover shows the uncut number.
     """
-    limit = min(float(np.percentile(np.abs(log_odds), 98)) or 1.0, CUT)
-    positions = list(range(1, len(residues) + 1))
-    heat = {
-        "type": "heatmap",
-        "x": positions,
-        "y": list(letters),
-        "z": log_odds,
-        "zmin": -limit,
-        "zmax": limit,
-        "colorscale": DIVERGING,
-        "colorbar": {
-            "title": {"text": f"{unit}, cut at ±{limit:.2g}", "side": "right"},
-            "thickness": 12,
-        },
-        "customdata": np.tile(np.array(hover, dtype=object), (len(letters), 1)).tolist(),
-        "hovertemplate": "%{customdata}<br>%{y}: %{z:.2f}<extra></extra>",
-    }
-    known = [(p, r) for p, r in zip(positions, residues, strict=True) if r in letters]
-    dots = {
-        "type": "scatter",
-        "x": [p for p, _ in known],
-        "y": [r for _, r in known],
-        "mode": "markers",
-        "marker": {"color": "black", "size": 4, "line": {"color": "white", "width": 1}},
-        "hoverinfo": "skip",
-        "showlegend": False,
-    }
     shapes, names = bands(regions)
     layout = base_layout(
         height=470,
@@ -68,7 +41,40 @@ def log_odds_map(
         yaxis={"type": "category", "autorange": "reversed", "dtick": 1, "tickfont": {"size": 12}},
         margin=MARGIN,
     )
-    return draw([heat, dots], layout)
+    return draw([_odds(letters, log_odds, hover, unit), _dots(residues, letters)], layout)
+
+
+def _odds(
+    letters: Sequence[str], log_odds: Float[np.ndarray, "V L"], hover: Sequence[str], unit: str
+) -> dict[str, object]:
+    limit = min(float(np.percentile(np.abs(log_odds), 98)) or 1.0, CUT)
+    title = {"text": f"{unit}, cut at ±{limit:.2g}", "side": "right"}
+    return {
+        "type": "heatmap",
+        "x": list(range(1, len(hover) + 1)),
+        "y": list(letters),
+        "z": log_odds,
+        "zmin": -limit,
+        "zmax": limit,
+        "colorscale": DIVERGING,
+        "colorbar": {"title": title, "thickness": 12},
+        "customdata": np.tile(np.array(hover, dtype=object), (len(letters), 1)).tolist(),
+        "hovertemplate": "%{customdata}<br>%{y}: %{z:.2f}<extra></extra>",
+    }
+
+
+def _dots(residues: str, letters: Sequence[str]) -> dict[str, object]:
+    """One at each position's own letter, where `letters` has it."""
+    known = [(place, letter) for place, letter in enumerate(residues, 1) if letter in letters]
+    return {
+        "type": "scatter",
+        "x": [place for place, _ in known],
+        "y": [letter for _, letter in known],
+        "mode": "markers",
+        "marker": {"color": "black", "size": 4, "line": {"color": "white", "width": 1}},
+        "hoverinfo": "skip",
+        "showlegend": False,
+    }
 
 
 def attention_map(
@@ -87,8 +93,7 @@ def attention_map(
     heat = {
         **look,
         # Names as categories, once per axis: once per cell would be a megabyte for every click.
-        "x": list(hover),
-        "y": list(hover),
+        **{"x": list(hover), "y": list(hover)},
         "z": weights,
         "hovertemplate": "from %{y}<br>to %{x}<br>weight %{z:.3f}<extra></extra>",
     }

@@ -21,31 +21,13 @@ def origin_plot(
     """One column of labelled points per group (name, residue labels, p(true)) and its mean."""
     figure = go.Figure()
     looks = ((SKY, "circle"), (VERMILION, "diamond"), (GREEN, "square"), (SKY, "x"))
-    for column, ((name, labels, values), (colour, symbol)) in enumerate(
-        zip(groups, looks, strict=False)
-    ):
+    for column, ((name, labels, values), look) in enumerate(zip(groups, looks, strict=False)):
         figure.add_scatter(
-            x=column + _spread(len(values)),
-            y=values,
-            name=name,
-            mode="markers+text",
-            text=[label if len(values) <= 16 else "" for label in labels],
-            # In turn above and below: on a phone neighbours stand closer than a name is wide.
-            textposition=[("top center", "bottom center")[at % 2] for at in range(len(values))],
-            customdata=list(labels),
-            marker={"color": colour, "symbol": symbol, "size": 11, "line": {"width": 1}},
-            hovertemplate="%{customdata}: p = %{y:.3f}<extra></extra>",
-            showlegend=False,
+            **_points(labels, values, look), x=column + _spread(len(values)), name=name
         )
         mean = float(np.mean(values))
-        figure.add_shape(
-            type="line",
-            x0=column - 0.38,
-            x1=column + 0.38,
-            y0=mean,
-            y1=mean,
-            line={"width": 3, "color": GREY},
-        )
+        ends = {"x0": column - 0.38, "x1": column + 0.38, "y0": mean, "y1": mean}
+        figure.add_shape(type="line", **ends, line={"width": 3, "color": GREY})
     figure.update_xaxes(
         tickvals=list(range(len(groups))),
         ticktext=[f"{name}<br>{len(values)} residues" for name, _, values in groups],
@@ -53,6 +35,23 @@ def origin_plot(
     )
     figure.update_yaxes(title="p(true residue)", range=[-0.05, 1.08])
     return finish(figure, height=380)
+
+
+def _points(
+    labels: Sequence[str], values: Float[np.ndarray, " _"], look: tuple[str, str]
+) -> dict[str, object]:
+    colour, symbol = look
+    return {
+        "y": values,
+        "mode": "markers+text",
+        "text": [label if len(values) <= 16 else "" for label in labels],
+        # In turn above and below: on a phone neighbours stand closer than a name is wide.
+        "textposition": [("top center", "bottom center")[at % 2] for at in range(len(values))],
+        "customdata": list(labels),
+        "marker": {"color": colour, "symbol": symbol, "size": 11, "line": {"width": 1}},
+        "hovertemplate": "%{customdata}: p = %{y:.3f}<extra></extra>",
+        "showlegend": False,
+    }
 
 
 def similarity_by_layer(

@@ -24,6 +24,9 @@ _TINTS = {
 }
 _OTHER_TINT = (PURPLE, "#ecd0df")
 _INK = "#10151c"
+_BELOW = {"orientation": "h", "y": -0.24, "yanchor": "top"}
+# The bar of buttons would lie on the letters: it stands upright in a free column instead.
+_UPRIGHT = {"orientation": "v", "remove": ["zoom", "pan", "zoomIn", "zoomOut", "resetScale"]}
 MARGIN = {"l": 68, "r": 8, "t": 32, "b": 64}  # on top for the bands' names
 
 
@@ -44,8 +47,19 @@ def residue_track(
     `low_is_marked_below` also carry their letter, so that colour is not the only sign.
     """
     limit = -np.inf if low_is_marked_below is None else low_is_marked_below
-    low = [bool(v < limit) for v in values]
     bars = {
+        **_bars(residues, values, [bool(v < limit) for v in values]),
+        "customdata": list(hover),
+        "hovertemplate": f"%{{customdata}}<br>{what} %{{y:.4f}}<extra></extra>",
+    }
+    marked = [] if chosen is None else [chosen]
+    return palette.draw(
+        [bars], _along_chain(len(residues), regions, what, marked, height) | {"bargap": 0.15}
+    )
+
+
+def _bars(residues: str, values: Float[np.ndarray, " L"], low: list[bool]) -> dict[str, object]:
+    return {
         "type": "bar",
         "x": list(range(1, len(residues) + 1)),
         "y": values,
@@ -55,13 +69,7 @@ def residue_track(
         "textangle": 0,
         "textfont": {"size": 12},
         "cliponaxis": False,
-        "customdata": list(hover),
-        "hovertemplate": f"%{{customdata}}<br>{what} %{{y:.4f}}<extra></extra>",
     }
-    marked = [] if chosen is None else [chosen]
-    return palette.draw(
-        [bars], _along_chain(len(residues), regions, what, marked, height) | {"bargap": 0.15}
-    )
 
 
 def two_tracks(
@@ -88,10 +96,8 @@ def two_tracks(
         }
         for (name, values), (colour, dash, symbol) in zip(series, looks, strict=False)
     ]
-    legend = {"legend": {"orientation": "h", "y": -0.24, "yanchor": "top"}}
-    return palette.draw(
-        lines, _along_chain(len(series[0][1]), regions, what, changed, 360) | legend
-    )
+    layout = _along_chain(len(series[0][1]), regions, what, changed, 360)
+    return palette.draw(lines, layout | {"legend": _BELOW})
 
 
 def _along_chain(
@@ -124,9 +130,27 @@ def chain_strip(
     The residue at `hidden` is written as `?`. Each mark's `customdata[1]` is its chain
     position, for clicks; each row begins with the number of its first residue.
     """
-    places = range(1, len(residues) + 1)
     rows = -(-len(residues) // per_row)
-    letters = {
+    numbers = [
+        {"x": -0.8, "y": -i, "text": f"{i * per_row + 1}", "xanchor": "right", "showarrow": False}
+        for i in range(rows)
+    ]
+    layout = palette.base_layout(
+        clickable=True,
+        height=28 * rows + 6,
+        shapes=_strip_shapes(regions, per_row),
+        annotations=numbers,
+        xaxis={"visible": False, "range": [-3, min(per_row, len(residues)) + 1.4]},
+        yaxis={"visible": False, "range": [-rows + 0.4, 0.6]},
+        margin={"l": 0, "r": 0, "t": 2, "b": 4},
+        modebar=_UPRIGHT,
+    )
+    return palette.draw([_strip_letters(residues, hover, hidden, per_row)], layout)
+
+
+def _strip_letters(residues: str, hover: Sequence[str], hidden: int | None, per_row: int) -> dict:
+    places = range(1, len(residues) + 1)
+    return {
         "type": "scatter",
         "x": [(place - 1) % per_row for place in places],
         "y": [-((place - 1) // per_row) for place in places],
@@ -139,23 +163,6 @@ def chain_strip(
         "unselected": {"marker": {"opacity": 0}, "textfont": {"color": _INK}},
         "showlegend": False,
     }
-    numbers = [
-        {"x": -0.8, "y": -i, "text": f"{i * per_row + 1}", "xanchor": "right", "showarrow": False}
-        for i in range(rows)
-    ]
-    # The bar of buttons would lie on the letters: it stands upright in a free column instead.
-    needless = ["zoom", "pan", "zoomIn", "zoomOut", "resetScale"]
-    layout = palette.base_layout(
-        clickable=True,
-        height=28 * rows + 6,
-        shapes=_strip_shapes(regions, per_row),
-        annotations=numbers,
-        xaxis={"visible": False, "range": [-3, min(per_row, len(residues)) + 1.4]},
-        yaxis={"visible": False, "range": [-rows + 0.4, 0.6]},
-        margin={"l": 0, "r": 0, "t": 2, "b": 4},
-        modebar={"orientation": "v", "remove": needless},
-    )
-    return palette.draw([letters], layout)
 
 
 def _strip_shapes(regions: Sequence[Region], per_row: int) -> list[dict[str, object]]:
