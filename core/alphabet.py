@@ -102,10 +102,7 @@ def clean_sequence(
         raise _wrong_length(len(text), min_length, max_length)
     sequence = _normalise(text, notes)
     if not sequence:
-        raise SequenceError(
-            f"There is no sequence here: type {min_length} to {max_length} letters, "
-            f"for example {DEFAULT_SEQUENCE}."
-        )
+        raise _nothing_here(min_length, max_length)
     allowed = letters + AMBIGUOUS if allow_ambiguous else letters
     for position, letter in enumerate(sequence, 1):
         if letter not in allowed:
@@ -119,6 +116,21 @@ def clean_sequence(
 
 
 def _normalise(text: str, notes: list[str]) -> str:
+    joined = _without_header(text, notes)
+    compact = "".join(joined.split())
+    if compact != joined:
+        notes.append("White space inside the sequence was removed.")
+    # Only ASCII: upper() turns some other characters into two letters of the alphabet.
+    upper = "".join(c.upper() if c.isascii() else c for c in compact)
+    if upper != compact:
+        notes.append("Lower-case letters were read as upper case.")
+    if len(upper) > 1 and upper.endswith("*"):
+        notes.append("The final * (stop codon) was left out.")
+        return upper[:-1]
+    return upper
+
+
+def _without_header(text: str, notes: list[str]) -> str:
     lines = text.lstrip("\ufeff").strip().splitlines()
     headers = [line for line in lines if line.lstrip().startswith(">")]
     if len(headers) > 1:
@@ -132,19 +144,14 @@ def _normalise(text: str, notes: list[str]) -> str:
         if not lines and not text.endswith(("\n", "\r")) and len(headers[0].split()) > 1:
             lines = headers[0].split()[-1:]
             notes[-1] = f"Only the last word of the FASTA line was read: {lines[0][:60]}."
-    joined = "\n".join(lines).strip()
-    compact = "".join(joined.split())
-    if compact != joined:
-        notes.append("White space inside the sequence was removed.")
-    # Only ASCII: upper() turns some other characters into two letters of the alphabet.
-    upper = "".join(c.upper() if c.isascii() else c for c in compact)
-    if upper != compact:
-        notes.append("Lower-case letters were read as upper case.")
-    compact = upper
-    if len(compact) > 1 and compact.endswith("*"):
-        notes.append("The final * (stop codon) was left out.")
-        compact = compact[:-1]
-    return compact
+    return "\n".join(lines).strip()
+
+
+def _nothing_here(min_length: int, max_length: int) -> SequenceError:
+    return SequenceError(
+        f"There is no sequence here: type {min_length} to {max_length} letters, "
+        f"for example {DEFAULT_SEQUENCE}."
+    )
 
 
 def _foreign_letter(letter: str, position: int, letters: str) -> SequenceError:

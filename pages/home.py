@@ -41,17 +41,12 @@ class Headline:
 
 def headlines() -> dict[str, Headline]:
     """One computed number per page."""
-    run = run_toy(DEFAULT_SEQUENCE)
-    weights = run.steps[0].weights[QUERY]
-    chain = default_chain()
-    written = [p for p in chain.cdr3_positions if chain.origin(p) != "junction"]
-    ffn, attention = feed_forward_weight_count(), attention_weight_count()
+    weights = run_toy(DEFAULT_SEQUENCE).steps[0].weights
     floor = smoothing_floor(PAPER.label_smoothing, FIRST_LETTER_ID + len(PAPER.letters))
     return {
         "toy_model": Headline(
-            f"{100 * weights.max():.0f} %",
-            reading(run.sequence, run.steps[0].weights, QUERY)
-            + ": opposite charges find each other.",
+            f"{100 * weights[QUERY].max():.0f} %",
+            f"{reading(DEFAULT_SEQUENCE, weights, QUERY)}: opposite charges find each other.",
         ),
         "full_transformer": Headline(
             f"{total_by_formula(BASE_MODEL) / 1e6:.1f} million",
@@ -62,14 +57,20 @@ def headlines() -> dict[str, Headline]:
             "is where a perfect model's loss stops, not 0, because label smoothing is on.",
         ),
         "esm": Headline(
-            f"{len(written)} of {len(chain.cdr3_positions)}",
+            _written_by_germline(),
             "letters of this CDR3 are germline-encodable; can a model guess the others?",
         ),
         "traps": Headline(
-            f"{ffn} : {attention}",
+            f"{feed_forward_weight_count()} : {attention_weight_count()}",
             "weights of the feed-forward network against attention, in one block of the toy.",
         ),
     }
+
+
+def _written_by_germline() -> str:
+    chain = default_chain()
+    places = chain.cdr3_positions
+    return f"{sum(chain.origin(p) != 'junction' for p in places)} of {len(places)}"
 
 
 def sequence_picture() -> None:

@@ -45,20 +45,8 @@ class Transformer(nn.Module):
         use_cross_attention: bool = True,
     ):
         super().__init__()
-        self.shape = ModelShape(
-            src_vocab,
-            tgt_vocab,
-            d_model,
-            num_heads,
-            d_ff,
-            num_layers,
-            dropout,
-            max_len,
-            pre_norm,
-            use_positions,
-            causal,
-            use_cross_attention,
-        )
+        sizes = src_vocab, tgt_vocab, d_model, num_heads, d_ff, num_layers, dropout, max_len
+        self.shape = ModelShape(*sizes, pre_norm, use_positions, causal, use_cross_attention)
         self.src_embedding = nn.Embedding(src_vocab, d_model)
         self.tgt_embedding = nn.Embedding(tgt_vocab, d_model)
         self.positions = PositionalEncoding(d_model, max_len, dropout) if use_positions else None

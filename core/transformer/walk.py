@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import torch
 
 from core.alphabet import EOS
-from core.transformer.beams import BeamSearch
+from core.transformer.beams import Beams, BeamSearch
 from core.transformer.decoding import ModelNextToken
 from core.transformer.model import Transformer, evaluating
 
@@ -82,25 +82,18 @@ def _step(search: BeamSearch, number: int, top: int) -> SearchStep:
     candidates = []
     for score, place in zip(scores.tolist(), places.tolist(), strict=True):
         beam, token = divmod(place, vocabulary)
-        if score == -torch.inf:
-            continue
-        total, earlier = (
-            float(expansion.totals[0, beam, token]),
-            float(before.totals[0, beam]),
-        )
-        ended = bool(before.finished[0, beam])
-        beginning = tuple(before.ids[0, beam].tolist())
-        candidates.append(
-            Candidate(
-                _until_end(beginning),
-                None if ended else token,
-                total - earlier,
-                total,
-                score,
-                (beam, token) in kept_places,
-            )
-        )
+        if score > -torch.inf:
+            total, chosen = float(expansion.totals[0, beam, token]), (beam, token) in kept_places
+            candidates.append(_candidate(before, beam, token, total, score, chosen))
     return SearchStep(number, tuple(candidates))
+
+
+def _candidate(
+    before: Beams, beam: int, token: int, total: float, score: float, kept: bool
+) -> Candidate:
+    beginning = _until_end(tuple(before.ids[0, beam].tolist()))
+    appended = None if before.finished[0, beam] else token
+    return Candidate(beginning, appended, total - float(before.totals[0, beam]), total, score, kept)
 
 
 def _until_end(ids: tuple[int, ...]) -> tuple[int, ...]:

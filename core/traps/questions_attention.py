@@ -92,11 +92,7 @@ def causal_mask() -> Question:
     """What the causal mask forbids: change one residue and see which outputs move."""
     changed, length = 6, len(DEFAULT_SEQUENCE)
     swapped = DEFAULT_SEQUENCE[: changed - 1] + "A" + DEFAULT_SEQUENCE[changed:]
-    before, after = (
-        concatenate(attend_each(residue_vectors(s), may_attend=causal(length)))
-        for s in (DEFAULT_SEQUENCE, swapped)
-    )
-    apart = np.abs(after - before).max(axis=1)
+    apart = _apart_when_causal(DEFAULT_SEQUENCE, swapped)
     moved = {int(place) for place in np.flatnonzero(apart > ROUNDING) + 1}
     sets = (
         (f"1 to {changed - 1}", set(range(1, changed))),
@@ -116,6 +112,14 @@ def causal_mask() -> Question:
         [places for _, places in sets].index(moved),
         (said,) * len(sets),
     )
+
+
+def _apart_when_causal(before: str, after: str) -> Float[np.ndarray, " L"]:
+    masked = [
+        concatenate(attend_each(residue_vectors(s), may_attend=causal(len(s))))
+        for s in (before, after)
+    ]
+    return np.asarray(np.abs(masked[1] - masked[0]).max(axis=1))
 
 
 def _distinct(rows: Float[np.ndarray, "n d_model"]) -> int:

@@ -40,6 +40,16 @@ def show(sizes: Sizes, sequence: str) -> None:
         from core.parity import differences
 
         found = {dtype: differences(dtype, seed) for dtype in BOUNDS}
+    _table(found, seed)
+    agree = sum(found[d][n] < BOUNDS[d] for d in BOUNDS for n in WORDS)
+    bounds = " and ".join(f"{b:.0e} in {dtype}" for dtype, b in BOUNDS.items()).replace("-0", "-")
+    st.markdown(
+        f"**{agree} of {len(BOUNDS) * len(WORDS)}** are within rounding (below {bounds}). What the "
+        "drawing explains is what PyTorch computes."
+    )
+
+
+def _table(found: dict[str, dict[str, float]], seed: int) -> None:
     table = pd.DataFrame(
         {"module": WORDS.values()}
         | {dtype: [found[dtype][name] for name in WORDS] for dtype in BOUNDS}
@@ -50,9 +60,3 @@ def show(sizes: Sizes, sequence: str) -> None:
         column_config={d: st.column_config.NumberColumn(d, format="%.1e") for d in BOUNDS},
     )
     downloads("f_parity_table", table=table, code=CODE.format(seed=seed))
-    agree = sum(found[d][n] < BOUNDS[d] for d in BOUNDS for n in WORDS)
-    bounds = " and ".join(f"{b:.0e} in {dtype}" for dtype, b in BOUNDS.items()).replace("-0", "-")
-    st.markdown(
-        f"**{agree} of {len(BOUNDS) * len(WORDS)}** are within rounding (below {bounds}). What the "
-        "drawing explains is what PyTorch computes."
-    )

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.alphabet import BOS, RESIDUES, SequenceError, Vocabulary, clean_sequence
 from core.figures.transformer_attention import cross_map
@@ -74,35 +75,35 @@ def _untrained(sequence: str) -> None:
         "nothing about how the receptor binds the peptide.",
         icon=":material/science_off:",
     )
-    left, middle, right = st.columns(3)
+    left, *places = st.columns(3)
     with left:
         seed = st.select_slider("Seed", SEEDS, 0, key="f_seed", bind="query-params")
-    with middle:
-        layer = _pick("Layer", LAYERS, "f_layer")
-    with right:
-        head = _pick("Head", HEADS, "f_head")
+    layer, head = _layer_and_head(places, (LAYERS, HEADS), "f_")
     weights = untrained_weights(sequence, PEPTIDE, seed)[layer, head]
     words = _strongest(weights, list(sequence), list(PEPTIDE))
+    strings = {"keys": PEPTIDE, "queries": sequence}
     words += f"; even sharing would be {percent(1 / len(PEPTIDE), 1)}."
     show_figure(
         cross_map(weights, list(sequence), list(PEPTIDE), "CDR3 asks", "peptide answers"),
         key="f_untrained",
         alt=f"Untrained cross-attention from {sequence} to {PEPTIDE}. {words}",
         table=lambda: pd.DataFrame(weights, index=list(sequence), columns=list(PEPTIDE)),
-        code=CODE.format(
-            heads=HEADS,
-            layers=LAYERS,
-            seed=seed,
-            keys=PEPTIDE,
-            queries=sequence,
-            layer=layer,
-            head=head,
-        ),
+        code=CODE.format(heads=HEADS, layers=LAYERS, seed=seed, layer=layer, head=head, **strings),
     )
     st.caption(
         f"{sequence} and {PEPTIDE} (influenza M1, on HLA-A*02:01). {words} Another seed gives "
         "another map: that is what untrained means."
     )
+
+
+def _layer_and_head(
+    places: list[DeltaGenerator], counts: tuple[int, int], key: str
+) -> tuple[int, int]:
+    """The two choices at their places, counted from 0."""
+    with places[0]:
+        layer = _pick("Layer", counts[0], f"{key}layer")
+    with places[1]:
+        return layer, _pick("Head", counts[1], f"{key}head")
 
 
 def _pick(label: str, count: int, key: str) -> int:
@@ -137,18 +138,17 @@ def _trained(sequence: str) -> None:
     except (ValueError, SequenceError) as problem:
         st.error(str(problem), icon=":material/error:")
         return
-    left, right = st.columns(2)
-    with left:
-        layer = _pick("Layer", weights.shape[0], "f_tlayer")
-    with right:
-        head = _pick("Head", weights.shape[1], "f_thead")
+    _written(weights, output, sequence, readable(chosen[1]))
+
+
+def _written(weights: np.ndarray, output: str, sequence: str, file: str) -> None:
     from core.training.evaluate import antidiagonal_mean
 
-    asks = ["BOS", *output]
-    means = [antidiagonal_mean(layer_weights) for layer_weights in weights]
-    shown = weights[layer, head]
+    layer, head = _layer_and_head(st.columns(2), weights.shape[:2], "f_t")
+    shown, asks = weights[layer, head], ["BOS", *output]
     words = _strongest(shown, asks, list(sequence))
-    means_words = ", ".join(f"layer {n} {percent(mean, 1)}" for n, mean in enumerate(means, 1))
+    means = [percent(antidiagonal_mean(each), 1) for each in weights]
+    means_words = ", ".join(f"layer {n} {mean}" for n, mean in enumerate(means, 1))
     show_figure(
         cross_map(shown, asks, list(sequence), "output asks", "source answers"),
         key="f_trained",
@@ -156,7 +156,7 @@ def _trained(sequence: str) -> None:
         f"{words}. Mean on the anti-diagonal: {means_words}.",
         table=lambda: pd.DataFrame(shown, index=asks, columns=list(sequence)),
         code=TRAINED_CODE.format(
-            file=readable(chosen[1]), output=output, sequence=sequence, layer=layer, head=head
+            file=file, output=output, sequence=sequence, layer=layer, head=head
         ),
     )
     st.caption(

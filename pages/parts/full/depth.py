@@ -44,13 +44,17 @@ def show(sizes: Sizes, sequence: str) -> None:
     right.latex(r"\text{pre-LN: } x + \text{sublayer}(\text{LN}(x))")
     depth = st.slider("Layers", 1, DEEPEST, 12, key="f_depth", bind="query-params")
     streams, gradients = measured(min(max(depth, 1), DEEPEST))
-    from core.transformer.depth import BATCH, D_FF, D_MODEL, HEADS, LENGTH
-
     left, right = st.columns(2)
     with left:
         _figure(streams, 0, "Length of a position's vector", "f_stream", depth)
     with right:
         _figure(gradients, 1, "Length of the gradient in a layer's weights", "f_gradient", depth)
+    _compared(streams, gradients, depth)
+
+
+def _compared(streams: dict[str, np.ndarray], gradients: dict[str, np.ndarray], depth: int) -> None:
+    from core.transformer.depth import BATCH, D_FF, D_MODEL, HEADS, LENGTH
+
     post, pre = (streams[name] for name in NAMES)
     st.markdown(
         f"At {depth} layers the stream leaves post-LN with length **{post[-1]:.1f}** and pre-LN "

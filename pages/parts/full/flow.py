@@ -69,9 +69,7 @@ def _picture(box: Box, sequence: str, layer: int, values: np.ndarray) -> None:
     letters = list(sequence) if box.side == "encoder" else ["BOS", *sequence[::-1]]
     tokens = box.title in ("Generator", "Next letter")
     columns = ["PAD", "BOS", "EOS", *RESIDUES.letters] if tokens else None
-    row, column = np.unravel_index(np.abs(values).argmax(), values.shape)
-    where = columns[column] if columns else f"dimension {column}"
-    words = f"Largest: {values[row, column]:.2f} at {letters[row]} {row + 1}, {where}."
+    words = _largest(values, letters, columns)
     show_figure(
         flowing(values, letters, columns),
         key="f_flow_map",
@@ -91,3 +89,9 @@ def _picture(box: Box, sequence: str, layer: int, values: np.ndarray) -> None:
         f"{words} {reads}The recorded run is smaller than the sizes above may say: rows are "
         f"{values.shape[1]} wide."
     )
+
+
+def _largest(values: np.ndarray, letters: list[str], columns: list[str] | None) -> str:
+    row, column = np.unravel_index(np.abs(values).argmax(), values.shape)
+    where = columns[column] if columns else f"dimension {column}"
+    return f"Largest: {values[row, column]:.2f} at {letters[row]} {row + 1}, {where}."

@@ -56,7 +56,12 @@ def show(sizes: Sizes, sequence: str) -> None:
         format_func=strings.__getitem__,
         key="f_drawn_for",
     )
-    which = 1 if which is None else which
+    _three(strings, 1 if which is None else which)
+    _shifted(sequence)
+
+
+def _three(strings: tuple[str, ...], which: int) -> None:
+    """The masks of string number `which`."""
     padding, causal, both = masks_of(strings)
     longest = len(causal)
     letters = ["BOS", *strings[which]]
@@ -73,7 +78,6 @@ def show(sizes: Sizes, sequence: str) -> None:
         f"positions alone. Of {longest**2} pairs are allowed: "
         f"{allowed}."
     )
-    _shifted(sequence)
 
 
 def _letters(letters: list[str]) -> tuple[list[str], list[str]]:

@@ -64,16 +64,19 @@ def _toy(sequence: str) -> None:
     )
 
 
+_THREE_WAYS = """\
+| | sinusoidal (here) | learned (BERT, GPT-2) | rotary, RoPE (ESM-2, Llama) |
+|---|---|---|---|
+| what | fixed waves, added once | a trained vector per position, added once | queries and keys \
+turned by position × speed, in every layer |
+| trained weights | 0 | longest length × d_model | 0 |
+| longer than trained | defined | impossible | defined |
+| a score depends on | both positions | both positions | content and distance alone |
+"""
+
+
 def _rotary(sequence: str) -> None:
-    st.markdown(
-        "| | sinusoidal (here) | learned (BERT, GPT-2) | rotary, RoPE (ESM-2, Llama) |\n"
-        "|---|---|---|---|\n"
-        "| what | fixed waves, added once | a trained vector per position, added once | queries "
-        "and keys turned by position × speed, in every layer |\n"
-        "| trained weights | 0 | longest length × d_model | 0 |\n"
-        "| longer than trained | defined | impossible | defined |\n"
-        "| a score depends on | both positions | both positions | content and distance alone |"
-    )
+    st.markdown(_THREE_WAYS)
     random = np.random.default_rng(0)
     query, key = random.normal(size=(2, 32))
     length = len(sequence)

@@ -112,33 +112,38 @@ def _counted(shape: ModelShape) -> int:
 
 def show(sizes: Sizes, sequence: str) -> None:
     """Both counts, what they are made of, and the treemap."""
-    shape, parts = sizes.shape, parts_by_formula(sizes.shape)
+    shape = sizes.shape
     formula, counted = total_by_formula(shape), _counted(shape)
     with st.container(horizontal=True):
         st.metric("By formula", f"{formula:,}")
         st.metric("Counted on the real model", f"{counted:,}")
         st.metric("Difference", f"{formula - counted:,}")
+    _shares(shape, formula)
+    _formulas(shape)
+
+
+def _shares(shape: ModelShape, total: int) -> None:
+    parts = parts_by_formula(shape)
     attention = sum(p.count for p in parts if p.name.endswith("-attention"))
     hidden = sum(p.count for p in parts if p.name == "Feed-forward")
     layers = sum(p.count for p in parts if p.inside)
     st.markdown(
         f"**{percent(hidden / layers, 1)}** of the layers' weights are feed-forward, "
-        f"**{percent(attention / layers, 1)}** attention; **{percent(1 - layers / formula, 1)}** "
+        f"**{percent(attention / layers, 1)}** attention; **{percent(1 - layers / total, 1)}** "
         "of all weights are embeddings and generator. The number of heads changes nothing: they "
         "share one width."
     )
     show_figure(
         weight_treemap([p.path for p in parts], [p.count for p in parts], "All weights"),
         key="f_treemap",
-        alt=f"Treemap of {formula:,} weights: feed-forward {hidden:,}, attention {attention:,}, "
-        f"embeddings and generator {formula - layers:,}.",
+        alt=f"Treemap of {total:,} weights: feed-forward {hidden:,}, attention {attention:,}, "
+        f"embeddings and generator {total - layers:,}.",
         table=lambda: pd.DataFrame([{"part": p.path, "weights": p.count} for p in parts]),
         code=CODE.format(
             shape=f"{shape.src_vocab}, {shape.tgt_vocab}, {shape.d_model}, {shape.num_heads}, "
             f"{shape.d_ff}, {shape.num_layers}, pre_norm={shape.pre_norm}"
         ),
     )
-    _formulas(shape)
 
 
 def _formulas(shape: ModelShape) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.alphabet import DEFAULT_SEQUENCE, SequenceError, Vocabulary
 from core.figures.traps_rankings import head_agreement, two_rankings
@@ -22,6 +23,8 @@ from pages.parts.traps.importance_words import (
     PROTEIN,
     REVERSE,
     TOY,
+    agreement,
+    summary,
 )
 from pages.parts.traps.words import check_link, myth
 
@@ -47,26 +50,44 @@ def show() -> None:
     chosen = middle.selectbox("Model", [*CODE], key="x_model", bind="query-params")
     model = chosen if chosen in CODE else TOY
     hidden = _hidden_place(sequence) if model == PROTEIN else min(6, len(sequence))
-    # Which run is read stays chosen while another model is looked at.
+    run = _choose_run(model)
+    _experiment(model, sequence, hidden, run, right)
+    with st.expander(
+        "The same on all three models", on_change="rerun", key="x_all", bind="query-params"
+    ) as table:
+        if table.open:
+            _all_models(sequence, hidden, run)
+
+
+def _choose_run(model: str) -> tuple[str, Path]:
+    """Which run is read stays chosen while another model is looked at."""
     trained = choose_trained("x_weights") if model == REVERSE else None
-    run = trained or st.session_state.get(_RUN, RECORDED_RUN)
+    run: tuple[str, Path] = trained or st.session_state.get(_RUN, RECORDED_RUN)
     st.session_state[_RUN] = run
+    return run
+
+
+def _experiment(
+    model: str, sequence: str, hidden: int, run: tuple[str, Path], place: DeltaGenerator
+) -> None:
+    """Its pictures; at `place` a head is chosen. What cannot be measured gives way to the toy."""
     try:
         result = _measured(model, sequence, hidden, run)
     except (SequenceError, ValueError, OSError) as problem:
         st.info(f"{problem} Showing the toy and {DEFAULT_SEQUENCE}.")
         model, sequence = TOY, DEFAULT_SEQUENCE
         result = toy_importance(sequence)
-    with right:
+    with place:
         head = _choose_head(result)
     code = CODE[model].format(sequence=sequence, hidden=hidden, file=readable(run[1]))
+    _picture(result, head, code + PRINT.format(head=head if head is not None else ""))
     source = f"Weights: {plain(run[0])}. " if model == REVERSE else ""
-    _picture(result, head, code, source + MEANING[model])
-    with st.expander(
-        "The same on all three models", on_change="rerun", key="x_all", bind="query-params"
-    ) as table:
-        if table.open:
-            _all_models(sequence, hidden, run)
+    st.caption(
+        f"{source}{MEANING[model]} Numbers on the bars are ranks (the first five where the "
+        "sequence is long). Rank correlation: 1 = same order, 0 = unrelated, −1 = opposite order "
+        "(Spearman)."
+    )
+    _all_heads(result)
 
 
 def _hidden_place(sequence: str) -> int:
@@ -116,42 +137,26 @@ def _protein(sequence: str, hidden: int) -> Importance:
     return protein_importance(protein_model("trb-mini"), sequence, hidden)
 
 
-def _picture(result: Importance, head: int | None, code: str, meaning: str) -> None:
-    received, rho = result.received(head), result.correlation(head)
-    agreement = "cannot be ranked" if np.isnan(rho) else f"ρ = {rho:+.2f}"
-    words = reading(result, head)
-    each = result.head_correlations()
-    if head is None and not np.isnan(each).all():
-        agreement += f" for the mean, {np.nanmin(each):+.2f} to {np.nanmax(each):+.2f} by head"
-    st.markdown(f"#### Rank correlation {agreement}\n{words}")
+def _picture(result: Importance, head: int | None, code: str) -> None:
+    agreed, words = agreement(result, head), reading(result, head)
+    st.markdown(f"#### Rank correlation {agreed}\n{words}")
+    received = result.received(head)
     places = ranks(received), ranks(result.effect)
+    title = f"Effect of taking it away ({result.effect_unit})"
     show_figure(
-        two_rankings(
-            result.names,
-            received,
-            result.effect,
-            *places,
-            effect_title=f"Effect of taking it away ({result.effect_unit})",
-        ),
+        two_rankings(result.names, received, result.effect, *places, effect_title=title),
         key="traps_importance",
         alt=f"{result.model}: attention received and effect of ablation for "
-        f"{len(result.names)} residues. {words} Rank correlation {agreement}.",
-        table=lambda: pd.DataFrame(
-            {
-                "residue": result.names,
-                "attention_received": received,
-                "rank_by_attention": places[0],
-                "effect": result.effect,
-                "rank_by_effect": places[1],
-            }
-        ),
-        code=code + PRINT.format(head=head if head is not None else ""),
+        f"{len(result.names)} residues. {words} Rank correlation {agreed}.",
+        table={
+            "residue": result.names,
+            "attention_received": received,
+            "rank_by_attention": places[0],
+            "effect": result.effect,
+            "rank_by_effect": places[1],
+        },
+        code=code,
     )
-    st.caption(
-        f"{meaning} Numbers on the bars are ranks (the first five where the sequence is long). "
-        "Rank correlation: 1 = same order, 0 = unrelated, −1 = opposite order (Spearman)."
-    )
-    _all_heads(result)
 
 
 def _all_heads(result: Importance) -> None:
@@ -178,21 +183,7 @@ def _all_models(sequence: str, hidden: int, run: tuple[str, Path]) -> None:
     rows = []
     for model in CODE:
         try:
-            rows.append(_summary(_measured(model, sequence, hidden, run)))
+            rows.append(summary(_measured(model, sequence, hidden, run)))
         except (SequenceError, ValueError, OSError) as problem:
             st.caption(f"{model}: {problem}")
     st.dataframe(pd.DataFrame(rows), hide_index=True)
-
-
-def _summary(result: Importance) -> dict[str, object]:
-    each = result.head_correlations()
-    known = each[~np.isnan(each)]
-    return {
-        "Model": result.model,
-        "Most attended": result.names[int(np.argmax(result.received()))],
-        "Matters most": result.names[int(np.argmax(result.effect))],
-        "ρ, mean of heads": round(result.correlation(), 2),
-        "ρ, worst head": round(float(known.min()), 2) if len(known) else None,
-        "ρ, best head": round(float(known.max()), 2) if len(known) else None,
-        "Heads that point the wrong way": f"{(known < 0).sum()} of {len(known)}",
-    }

@@ -55,42 +55,16 @@ def show_forgetting() -> None:
     check_link({"x_length": ("length", lambda text: text in map(str, lengths))})
     chosen = st.select_slider("Length", lengths, 13, key="x_length", bind="query-params")
     length = chosen if chosen in lengths else 13
-    untrained = {
-        network: {item.length: item.share for item in found if item.network == network}
-        for network in dict.fromkeys(item.network for item in found)
-    }
+    _faded(found, lengths, length)
+    _how_measured(found, length)
+
+
+def _faded(found: "list[Influence]", lengths: list[int], length: int) -> None:
+    shares: dict[str, dict[int, float]] = {}
+    for item in found:
+        shares.setdefault(item.network, {})[item.length] = item.share
+    words = _before_training({name: line[length] for name, line in shares.items()}, length)
     trained = _trained_shares()
-    _faded(untrained, trained, lengths, length)
-    from core.traps.influence import DRAWS, REPEATS, WIDTH
-
-    seconds = {item.network: item.seconds for item in found if item.length == length}
-    st.caption(
-        f"One sequence of {length} letters takes {1000 * seconds['RNN']:.2f} ms in the RNN, "
-        f"{length} steps one after the other, and {1000 * seconds['Attention']:.2f} ms with "
-        f"attention, one step (best of {REPEATS}, here and now). Influence: gradient of the last "
-        f"output on each letter's vector, geometric mean of {DRAWS} random inputs; shares below "
-        f"{_tiny(SMALLEST_SHARE)} are drawn at the floor. The {len(untrained)} networks of width "
-        f"{WIDTH} have their first weights: nothing was trained, this is what training has to "
-        "start from."
-    )
-
-
-def _faded(
-    untrained: dict[str, dict[int, float]],
-    trained: dict[int, float],
-    lengths: list[int],
-    length: int,
-) -> None:
-    attention, *rest = (untrained[name][length] for name in ("Attention", *_RECURRENT))
-    words = (
-        f"Before training, the first of {length} letters makes {percent(attention, 1)} of all "
-        "influence on the last output with attention (an equal share would be "
-        f"{percent(1 / length, 1)}). "
-        + ", ".join(f"{name}: {_tiny(s)}" for name, s in zip(_RECURRENT, rest, strict=True))
-        + "."
-    )
-    st.markdown(f"#### {percent(attention, 1)} against {_tiny(rest[0])} in an RNN\n{words}")
-    shares = dict(untrained)
     if trained:
         learnt = (
             f"After training, the recorded reverse model gives its first letter, with which it "
@@ -99,18 +73,40 @@ def _faded(
         )
         st.markdown(learnt)
         shares["Attention, trained to reverse"], words = trained, f"{words} {learnt}"
+    rows = [(name, at, share) for name, line in shares.items() for at, share in line.items()]
     show_figure(
         fading(lengths, shares, length),
         key="traps_forgetting",
         alt=f"Share of the first letter against length, {lengths[0]} to {lengths[-1]}. {words}",
-        table=lambda: pd.DataFrame(
-            [
-                {"network": name, "length": at, "share": share}
-                for name, line in shares.items()
-                for at, share in line.items()
-            ]
-        ),
+        table=lambda: pd.DataFrame(rows, columns=["network", "length", "share"]),
         code=FORGETTING_CODE.format(lengths=TRAINED_LENGTHS),
+    )
+
+
+def _before_training(shares: dict[str, float], length: int) -> str:
+    """Say it, and hand back the sentences below the headline."""
+    attention = percent(shares["Attention"], 1)
+    others = ", ".join(f"{name}: {_tiny(shares[name])}" for name in _RECURRENT)
+    words = (
+        f"Before training, the first of {length} letters makes {attention} of all influence on the "
+        f"last output with attention (an equal share would be {percent(1 / length, 1)}). {others}."
+    )
+    st.markdown(f"#### {attention} against {_tiny(shares['RNN'])} in an RNN\n{words}")
+    return words
+
+
+def _how_measured(found: "list[Influence]", length: int) -> None:
+    from core.traps.influence import DRAWS, NETWORKS, REPEATS, WIDTH
+
+    seconds = {item.network: item.seconds for item in found if item.length == length}
+    st.caption(
+        f"One sequence of {length} letters takes {1000 * seconds['RNN']:.2f} ms in the RNN, "
+        f"{length} steps one after the other, and {1000 * seconds['Attention']:.2f} ms with "
+        f"attention, one step (best of {REPEATS}, here and now). Influence: gradient of the last "
+        f"output on each letter's vector, geometric mean of {DRAWS} random inputs; shares below "
+        f"{_tiny(SMALLEST_SHARE)} are drawn at the floor. The {len(NETWORKS)} networks of width "
+        f"{WIDTH} have their first weights: nothing was trained, this is what training has to "
+        "start from."
     )
 
 
@@ -155,7 +151,10 @@ def show_cost() -> None:
     if again or "_traps_cost" not in st.session_state:
         with st.spinner("Measuring …"):
             st.session_state["_traps_cost"] = cost_of_attention.measure()
-    measured: list[cost_of_attention.Measurement] = st.session_state["_traps_cost"]
+    _growth(st.session_state["_traps_cost"])
+
+
+def _growth(measured: list[cost_of_attention.Measurement]) -> None:
     longest = measured[-1]
     words = (
         f"{longest.length:,} letters make {longest.pairs:,} pairs, {1000 * longest.seconds:.0f} ms "
@@ -164,15 +163,11 @@ def show_cost() -> None:
     )
     st.markdown(f"{cost_heading(*cost_of_attention.growth(measured))}\n{words}")
     lengths = [m.length for m in measured]
+    seconds, megabytes = [m.seconds for m in measured], [m.megabytes for m in measured]
     curve = np.geomspace(lengths[0], lengths[-1], 30).tolist()
+    quadratic = cost_of_attention.quadratic(measured, curve)
     show_figure(
-        cost(
-            lengths,
-            [m.seconds for m in measured],
-            [m.megabytes for m in measured],
-            curve,
-            cost_of_attention.quadratic(measured, curve),
-        ),
+        cost(lengths, seconds, megabytes, curve, quadratic),
         key="traps_cost",
         alt=f"Time and memory of attention against length, with a quadratic. {words}",
         table=lambda: pd.DataFrame(measured),

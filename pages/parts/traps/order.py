@@ -59,13 +59,9 @@ def _shuffled(model: str, sequence: str, seed: int, causal: bool) -> Shuffle:
 
 def _picture(result: Shuffle, model: str, causal: bool, sequence: str, seed: int) -> None:
     off, on = float(result.without_positions.max()), float(result.with_positions.max())
+    number, words = f"{off:.2f}", "the causal mask tells the order: what is hidden depends on it"
     if off < ROUNDING:
         number, words = f"{off:.1e}", "the outputs are the same vectors, shuffled (rounding only)"
-    else:
-        number, words = (
-            f"{off:.2f}",
-            "the causal mask tells the order: what is hidden depends on it",
-        )
     words = (
         f"{result.letters} → {result.shuffled}. With positions off {words}; with positions on "
         f"they differ by up to {on:.2f}."
@@ -75,16 +71,7 @@ def _picture(result: Shuffle, model: str, causal: bool, sequence: str, seed: int
         shuffle_differences(result.names, result.without_positions, result.with_positions),
         key="traps_order",
         alt=f"{model}: difference between shuffling before and after the model. {words}",
-        table=lambda: pd.concat(
-            {
-                name: pd.DataFrame(values, index=result.names)
-                for name, values in (
-                    ("positions off", result.without_positions),
-                    ("positions on", result.with_positions),
-                )
-            },
-            names=["positions", "residue"],
-        ).reset_index(),
+        table=lambda: _table(result),
         code=CODE.format(
             module="order_toy" if model == TOY else "order_encoder",
             function="shuffle_toy" if model == TOY else "shuffle_encoder",
@@ -93,3 +80,9 @@ def _picture(result: Shuffle, model: str, causal: bool, sequence: str, seed: int
             causal=causal,
         ),
     )
+
+
+def _table(result: Shuffle) -> pd.DataFrame:
+    both = {"positions off": result.without_positions, "positions on": result.with_positions}
+    frames = {name: pd.DataFrame(values, index=result.names) for name, values in both.items()}
+    return pd.concat(frames, names=["positions", "residue"]).reset_index()

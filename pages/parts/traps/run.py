@@ -29,13 +29,7 @@ def watch(supervisor: Supervisor, run_id: int, was_over: bool) -> None:
     with left:
         _draw(_curve(run, view), "traps_loss")
     with right:
-        samples = view.samples
-        step = max(1, len(samples) // FILM_ROWS)
-        chosen = [*samples[:-1:step][: FILM_ROWS - 1], *samples[-1:]]
-        film = letter_film(
-            [s.step for s in chosen], [s.decoded for s in chosen], run.watch.string[::-1]
-        )
-        _draw(film, "traps_letters")
+        _draw(_film(run, view), "traps_letters")
     st.page_link(
         "pages/training.py",
         label="See this run in full on the training page",
@@ -69,6 +63,15 @@ def _curve(run: Run, view: View) -> LiveChart:
         last=run.recipe.steps,
         floor=run.about.get("smoothing_floor"),
     )
+
+
+def _film(run: Run, view: View) -> LiveChart:
+    """A few of the samples, the last one among them."""
+    samples = view.samples
+    step = max(1, len(samples) // FILM_ROWS)
+    chosen = [*samples[:-1:step][: FILM_ROWS - 1], *samples[-1:]]
+    target = run.watch.string[::-1]
+    return letter_film([s.step for s in chosen], [s.decoded for s in chosen], target)
 
 
 def _draw(chart: LiveChart, key: str) -> None:

@@ -30,16 +30,6 @@ def show() -> None:
         "About two thirds of a block's weights sit in its feed-forward network: 8 d² against 4 d².",
     )
     counts, roles = _counts()
-    table = pd.DataFrame(
-        {
-            "Model": [count.model for count in counts],
-            "d": [count.d_model for count in counts],
-            "Attention / d²": [count.block_attention / count.d_model**2 for count in counts],
-            "Feed-forward / d²": [count.block_feed_forward / count.d_model**2 for count in counts],
-            **{role: [c.by_role[i] for c in counts] for i, role in enumerate(roles)},
-            "Total": [count.total for count in counts],
-        }
-    )
     low, high = min(c.block_share for c in counts), max(c.block_share for c in counts)
     shares = percent(low, 1) if round(low, 3) == round(high, 3) else f"{low:.1%} to {high:.1%}"
     least = min(counts, key=lambda c: c.feed_forward_share)
@@ -48,15 +38,11 @@ def show() -> None:
         f"Over the whole {least.model} it is {percent(least.feed_forward_share)}, because each "
         "decoder layer has a second attention; embeddings are counted apart."
     )
+    table = _table(counts, roles)
     _picture(counts, roles, table)
     numbers = st.column_config.NumberColumn(format="localized")
-    st.dataframe(
-        table.rename(columns={"Embeddings and output": "Ends"}),
-        hide_index=True,
-        column_config=dict.fromkeys(
-            ("Attention", "Feed-forward", "LayerNorm", "Ends", "Total"), numbers
-        ),
-    )
+    short = table.rename(columns={"Embeddings and output": "Ends"})
+    st.dataframe(short, hide_index=True, column_config=dict.fromkeys(short.columns[4:], numbers))
     st.caption(
         "Attention / d² and Feed-forward / d²: the matrices of the first block, biases left out. "
         "Ends: embeddings and output."
@@ -68,6 +54,19 @@ def _counts() -> "tuple[tuple[Count, ...], tuple[str, ...]]":
     from core.traps.weights import ROLES, count_all
 
     return count_all(), ROLES
+
+
+def _table(counts: "tuple[Count, ...]", roles: tuple[str, ...]) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "Model": [count.model for count in counts],
+            "d": [count.d_model for count in counts],
+            "Attention / d²": [count.block_attention / count.d_model**2 for count in counts],
+            "Feed-forward / d²": [count.block_feed_forward / count.d_model**2 for count in counts],
+            **{role: [c.by_role[i] for c in counts] for i, role in enumerate(roles)},
+            "Total": [count.total for count in counts],
+        }
+    )
 
 
 def _picture(counts: "tuple[Count, ...]", roles: tuple[str, ...], table: pd.DataFrame) -> None:
