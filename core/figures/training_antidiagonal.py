@@ -3,6 +3,8 @@
 In: shares by step and layer. Out: a Vega-Lite chart that redraws in place.
 """
 
+from typing import Any
+
 import numpy as np
 from jaxtyping import Float, Int
 
@@ -20,54 +22,58 @@ def antidiagonal_chart(
     height: int = 200,
 ) -> LiveChart:
     """Anti-diagonal average of each layer by step, and the published one as a line."""
-    layers = shares.shape[1] if len(steps) else 0
-    newest = int(steps[-1]) if layers else None
-    columns = {
-        "step": np.repeat(steps, layers).tolist(),
-        "layer": [f"layer {at + 1}" for _ in steps for at in range(layers)],
-        "share": shares.ravel().tolist(),
-        # Named at its end: a legend would take a third of so small a chart.
-        "name": [
-            f"layer {at + 1}" if step == newest else None
-            for step in steps.tolist()
-            for at in range(layers)
-        ],
-    }
     spec = {
         "height": height,
-        "layer": [
-            {
-                "mark": {"type": "line", "point": True, "tooltip": True},
-                "encoding": {**_share_by_step(last), "strokeDash": _by_layer(dashes=True)},
-            },
-            {
-                "mark": {
-                    "type": "text",
-                    "align": "right",
-                    # In turn above and below, as lines that end together would hide their names.
-                    "dy": {"expr": "+slice(datum.layer, -1) % 2 ? -10 : 14"},
-                    "fontWeight": "bold",
-                },
-                "transform": [{"filter": "datum.name !== null"}],
-                "encoding": {**_share_by_step(last), "text": {"field": "name"}},
-            },
-            {
-                "data": {"values": [{}]},
-                "mark": {
-                    "type": "rule",
-                    "strokeDash": [6, 4],
-                    "strokeWidth": 1.5,
-                    "color": "gray",
-                    "aria": False,
-                },
-                "encoding": {"y": {"datum": published}},
-            },
-        ],
+        "layer": [_lines(last), _names(last), _published_line(published)],
     }
     words = f"The published average of the last layer is {published:.0%}."
-    if layers:
+    if len(steps):
         words = f"Last layer {shares[-1, -1]:.0%} at step {steps[-1]:,}. {words}"
-    return LiveChart(spec, columns, words)
+    return LiveChart(spec, _columns(steps, shares), words)
+
+
+def _columns(
+    steps: Int[np.ndarray, " n"], shares: Float[np.ndarray, "n layers"]
+) -> dict[str, list[Any]]:
+    names = [f"layer {at + 1}" for at in range(shares.shape[1] if len(steps) else 0)]
+    # Named at its end: a legend would take a third of so small a chart.
+    ends = [None] * (len(names) * (len(steps) - 1)) + names
+    return {
+        "step": np.repeat(steps, len(names)).tolist(),
+        "layer": names * len(steps),
+        "share": shares.ravel().tolist(),
+        "name": ends,
+    }
+
+
+def _lines(last: int) -> dict[str, Any]:
+    return {
+        "mark": {"type": "line", "point": True, "tooltip": True},
+        "encoding": {**_share_by_step(last), "strokeDash": _by_layer(dashes=True)},
+    }
+
+
+def _names(last: int) -> dict[str, Any]:
+    return {
+        "mark": {
+            "type": "text",
+            "align": "right",
+            # In turn above and below, as lines that end together would hide their names.
+            "dy": {"expr": "+slice(datum.layer, -1) % 2 ? -10 : 14"},
+            "fontWeight": "bold",
+        },
+        "transform": [{"filter": "datum.name !== null"}],
+        "encoding": {**_share_by_step(last), "text": {"field": "name"}},
+    }
+
+
+def _published_line(share: float) -> dict[str, Any]:
+    mark = {"type": "rule", "strokeDash": [6, 4], "strokeWidth": 1.5, "color": "gray"}
+    return {
+        "data": {"values": [{}]},
+        "mark": {**mark, "aria": False},
+        "encoding": {"y": {"datum": share}},
+    }
 
 
 def _share_by_step(last: int) -> dict[str, object]:

@@ -64,27 +64,13 @@ def _name(row: int, name: str) -> dict[str, Any]:
 
 def _spec(rows: int, width: int, numbered: int, row_height: int, ink: str) -> dict[str, Any]:
     places = list(range(1, width + 1))
+    axis = {"labelAngle": 0, "title": None, "ticks": False, "orient": "top"}
+    x, y = _ordinal("place", [*LABEL_PLACES, *places]), _ordinal("row", list(range(rows)))
     return {
         "height": row_height * rows,
         "encoding": {
-            "x": {
-                "field": "place",
-                "type": "ordinal",
-                "scale": {"domain": [*LABEL_PLACES, *places]},
-                "axis": {
-                    "labelAngle": 0,
-                    "title": None,
-                    "ticks": False,
-                    "orient": "top",
-                    "values": places[:numbered],
-                },
-            },
-            "y": {
-                "field": "row",
-                "type": "ordinal",
-                "scale": {"domain": list(range(rows))},
-                "axis": None,
-            },
+            "x": {**x, "axis": {**axis, "values": places[:numbered]}},
+            "y": {**y, "axis": None},
         },
         "layer": [
             _boxes(),
@@ -93,6 +79,10 @@ def _spec(rows: int, width: int, numbered: int, row_height: int, ink: str) -> di
             _text("name", ink, fontSize=12, align="right", dx=8),
         ],
     }
+
+
+def _ordinal(field: str, values: list[int]) -> dict[str, Any]:
+    return {"field": field, "type": "ordinal", "scale": {"domain": values}}
 
 
 def _boxes() -> dict[str, Any]:

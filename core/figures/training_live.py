@@ -53,13 +53,6 @@ def loss_chart(
     the data change.
     """
     published = published or {}
-    rows: dict[str, list[Any]] = {
-        "step": [*steps.tolist(), *published],
-        "raw": [*_numbers(raw), *[None] * len(published)],
-        "smoothed": [*_numbers(smoothed), *[None] * len(published)],
-        "published": [*[None] * len(steps), *published.values()],
-    }
-    top = _top_of(raw, published)
     layers = [
         line("raw", GREY, width=1.0, opacity=0.55, params=zoom_and_drag() if zoom else None),
         line("smoothed", BLUE, width=3.0),
@@ -68,13 +61,16 @@ def loss_chart(
         layers.append(diamonds())
     if floor is not None:
         layers.append(floor_line(floor))
+    top = _top_of(raw, published)
     drawn = [with_y(layer, "Loss (nats per letter)", top) for layer in layers]
     if marked is not None:
         drawn.append(marker(marked))
-    spec = {
-        "height": height,
-        "encoding": {"x": step_axis(last)},
-        "layer": drawn,
+    spec = {"height": height, "encoding": {"x": step_axis(last)}, "layer": drawn}
+    rows = {
+        "step": [*steps.tolist(), *published],
+        "raw": [*_numbers(raw), *[None] * len(published)],
+        "smoothed": [*_numbers(smoothed), *[None] * len(published)],
+        "published": [*[None] * len(steps), *published.values()],
     }
     return LiveChart(spec, rows, _loss_words(steps, smoothed, floor, published))
 

@@ -4,6 +4,7 @@ In: weights (layers, h, n_query, n_key) and letters. Out: Vega-Lite charts that 
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -22,16 +23,6 @@ def all_heads(
     One chart and not one per head: a browser redraws it in one go, and it shrinks to a phone.
     """
     layers, heads, n_query, n_key = weights.shape
-    layer, head, query, key = (axis.ravel() for axis in np.indices(weights.shape))
-    columns = {
-        "x": (head * (n_key + 1) + key).tolist(),
-        "y": (layer * (n_query + 1) + query).tolist(),
-        "layer": (layer + 1).tolist(),
-        "head": (head + 1).tolist(),
-        "writes": (query + 1).tolist(),
-        "reads": (key + 1).tolist(),
-        "weight": np.round(weights.astype(float), 3).ravel().tolist(),
-    }
     # Names are axis labels, because those take the colour of the page's theme.
     spec = {
         "height": row_height * layers,
@@ -45,9 +36,23 @@ def all_heads(
         f"layer {at} puts {share:.0%} on the anti-diagonal"
         for at, share in enumerate(antidiagonal, 1)
     )
-    return LiveChart(
-        spec, columns, f"Cross-attention maps of {layers} layers and {heads} heads: {words}."
-    )
+    alt = f"Cross-attention maps of {layers} layers and {heads} heads: {words}."
+    return LiveChart(spec, _cells(weights), alt)
+
+
+def _cells(weights: Float[np.ndarray, "layers h n_query n_key"]) -> dict[str, list[Any]]:
+    """One row per weight: where its tile's cell lies, and what a tooltip says of it."""
+    _, _, n_query, n_key = weights.shape
+    layer, head, query, key = (axis.ravel() for axis in np.indices(weights.shape))
+    return {
+        "x": (head * (n_key + 1) + key).tolist(),
+        "y": (layer * (n_query + 1) + query).tolist(),
+        "layer": (layer + 1).tolist(),
+        "head": (head + 1).tolist(),
+        "writes": (query + 1).tolist(),
+        "reads": (key + 1).tolist(),
+        "weight": np.round(weights.astype(float), 3).ravel().tolist(),
+    }
 
 
 def one_head(
@@ -76,12 +81,9 @@ def one_head(
             "color": _weight_colour(legend=True),
         },
     }
-    top = np.unravel_index(int(np.argmax(weights)), weights.shape)
-    words = (
-        f"Cross-attention of {name}: the largest weight is {weights[top]:.2f}, from "
-        f"{row_labels[top[0]]} to {column_labels[top[1]]}."
-    )
-    return LiveChart(spec, data, words)
+    i, j = np.unravel_index(int(np.argmax(weights)), weights.shape)
+    words = f"Cross-attention of {name}: the largest weight is {weights[i, j]:.2f}, "
+    return LiveChart(spec, data, f"{words}from {row_labels[i]} to {column_labels[j]}.")
 
 
 def _tiles() -> dict[str, object]:

@@ -38,34 +38,31 @@ def add(
     The same run asked for by the same owner less than `once_within` seconds ago is not made again.
     Raises ValueError when the queue already holds `MOST_QUEUED` runs.
     """
+    name = _clean_name(name or recipe.name)
+    asked = (recipe.to_json(), watch.to_json(), recipe.seed, owner)
     with writing(db):
         same = db.execute(
-            "SELECT id FROM runs WHERE owner = ? AND recipe = ? AND watch = ? AND created > ?",
-            (owner, recipe.to_json(), watch.to_json(), time.time() - once_within),
+            "SELECT id FROM runs WHERE recipe = ? AND watch = ? AND seed = ? AND owner = ?"
+            " AND created > ?",
+            (*asked, time.time() - once_within),
         ).fetchone()
         if same:
             return int(same["id"])
-        waiting = _count(db, WAITING)
-        if waiting >= MOST_QUEUED:
-            raise ValueError(
-                f"{waiting} runs already wait their turn; start yours when some are done."
-            )
+        _check_queue(db)
         cursor = db.execute(
             "INSERT INTO runs(name, recipe, watch, seed, owner, state, server, created)"
             " VALUES (?, ?, ?, ?, ?, 'queued', ?, ?)",
-            (
-                _clean_name(name or recipe.name),
-                recipe.to_json(),
-                watch.to_json(),
-                recipe.seed,
-                owner,
-                server.to_text() if server else None,
-                time.time(),
-            ),
+            (name, *asked, server.to_text() if server else None, time.time()),
         )
     if cursor.lastrowid is None:
         raise RuntimeError("The database gave the new run no number.")
     return cursor.lastrowid
+
+
+def _check_queue(db: sqlite3.Connection) -> None:
+    waiting = _count(db, WAITING)
+    if waiting >= MOST_QUEUED:
+        raise ValueError(f"{waiting} runs already wait their turn; start yours when some are done.")
 
 
 def get(db: sqlite3.Connection, run_id: int) -> Run | None:
