@@ -120,7 +120,7 @@ def recognise_columns(header: list[str]) -> Layout | None:
         if columns.get("sequence") or _whole(columns):
             alpha = _places(names, _ALPHA) if kind == "columns" else {}
             partner = Layout(kind, title, alpha) if _whole(alpha) else None
-            return Layout(kind, title, columns, partner)
+            return Layout("pairs" if partner else kind, title, columns, partner)
     return None
 
 

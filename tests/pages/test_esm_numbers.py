@@ -203,6 +203,7 @@ def test_the_labs_numbers_are_those_of_its_report(open_page, mini):
     }
     assert report.accuracy > 0.9
     assert "RS: 30, none: 30" in words_of(app)
+    assert "ROC of none against the rest." in words_of(app)
 
 
 def test_the_place_of_a_vote_in_the_models_list(open_page, mini):

@@ -155,7 +155,9 @@ def test_both_chains_of_a_pair_are_read(header):
     none, rest = ("", "", ""), ("human", "GILGFVFTL")
     rows = [(*alpha, *beta, *rest), (*none, *beta, *rest), (*alpha, *none, *rest),
             (*none, *none, *rest)]  # fmt: skip
-    receptors = read_receptors(header + "\n" + table(*rows)).receptors
+    file = read_receptors(header + "\n" + table(*rows))
+    assert file.format == "pairs"
+    receptors = file.receptors
     found = [(r.number, r.chain and r.chain.cdr3_sequence) for r in receptors]
     assert found == [(1, CDR3), (1, alpha[0]), (2, CDR3), (3, alpha[0]), (4, None)]
     assert all(r.fields[header.split("\t")[-1]] == "GILGFVFTL" for r in receptors)

@@ -112,33 +112,38 @@ def _show(report: "LabReport", code: str) -> None:
     )
     left, right = st.columns(2)
     with left:
-        roc = _chosen_roc(report)
-        show_figure(
-            roc_curve(roc.false_positive, roc.true_positive, roc.area),
-            key="e_roc",
-            alt=f"ROC of {roc.label} against the rest, area {roc.area:.3f}.",
-            table=pd.DataFrame(
-                {"false_positive": roc.false_positive, "true_positive": roc.true_positive}
-            ),
-            code=code,
-        )
+        _roc(report, code)
     with right:
-        show_figure(
-            confusion_map(report.labels, report.confusion),
-            key="e_confusion",
-            alt="Confusion: "
-            + "; ".join(
-                f"{n} called {m}: {report.confusion[i, j]}"
-                for i, n in enumerate(report.labels)
-                for j, m in enumerate(report.labels)
-            ),
-            table=pd.DataFrame(report.confusion, columns=list(report.labels)),
-            code=code,
-        )
+        _confusion(report, code)
 
 
-def _chosen_roc(report: "LabReport"):
-    if len(report.labels) == 2:
-        return report.rocs[1]
-    name = st.selectbox("ROC of", report.labels, key="e_roc_of")
-    return next(roc for roc in report.rocs if roc.label == name)
+def _roc(report: "LabReport", code: str) -> None:
+    # Of two classes one curve says all.
+    name = report.labels[-1]
+    if len(report.labels) > 2:
+        name = st.selectbox("ROC of", report.labels, key="e_roc_of")
+    roc = next(roc for roc in report.rocs if roc.label == name)
+    rates = {"false_positive": roc.false_positive, "true_positive": roc.true_positive}
+    show_figure(
+        roc_curve(roc.false_positive, roc.true_positive, roc.area),
+        key="e_roc",
+        alt=f"ROC of {roc.label} against the rest, area {roc.area:.3f}.",
+        table=pd.DataFrame(rates),
+        code=code,
+    )
+    st.caption(f"ROC of {plain(roc.label)} against the rest.")
+
+
+def _confusion(report: "LabReport", code: str) -> None:
+    told = [
+        f"{true} called {said}: {report.confusion[i, j]}"
+        for i, true in enumerate(report.labels)
+        for j, said in enumerate(report.labels)
+    ]
+    show_figure(
+        confusion_map(report.labels, report.confusion),
+        key="e_confusion",
+        alt=f"Confusion: {'; '.join(told)}",
+        table=pd.DataFrame(report.confusion, columns=list(report.labels)),
+        code=code,
+    )

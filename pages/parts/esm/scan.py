@@ -39,7 +39,7 @@ def _results(chain: Chain, model_name: str, table: np.ndarray) -> None:
     with picture:
         view = st.segmented_control(
             "Picture", pictures_for(chain), default="p(true)", key="e_view", bind="query-params",
-            required=True,
+            required=True, wrap=True,
         )  # fmt: skip
     with warmth:
         temperature = st.slider(
