@@ -51,16 +51,21 @@ def choose(chain: Chain, usual: int) -> int:
         st.rerun()  # the sections below open and close with it
     st.session_state[_HELD] = held
     if chain.cdr3_positions:
-        st.session_state[PICK] = position if position in chain.cdr3_positions else None
-        hide = hidden(chain, position)
-        pills.pills(
-            "Hide a residue of the CDR3",
-            list(chain.cdr3_positions),
-            key=PICK,
-            format_func=lambda p: _pill(chain, p, hide=hide and p == position),
-            on_change=_picked,
-        )
+        with pills:
+            _cdr3_pills(chain, position)
     return position
+
+
+def _cdr3_pills(chain: Chain, position: int) -> None:
+    st.session_state[PICK] = position if position in chain.cdr3_positions else None
+    hide = hidden(chain, position)
+    st.pills(
+        "Hide a residue of the CDR3",
+        list(chain.cdr3_positions),
+        key=PICK,
+        format_func=lambda p: _pill(chain, p, hide=hide and p == position),
+        on_change=_picked,
+    )
 
 
 def _pill(chain: Chain, position: int, *, hide: bool) -> str:

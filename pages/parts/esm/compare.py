@@ -136,27 +136,23 @@ def _show_pair(
     code: str,
     changed: list[int] | None = None,
 ) -> None:
-    names = words.residue_names(chain)
-    change = series[1][1] - series[0][1]
+    names, regions = words.residue_names(chain), words.regions(chain)
+    (first, before), (second, after) = series
+    change = after - before
     order = np.argsort(-np.abs(np.nan_to_num(change)))[:_MOST]
     table = pd.DataFrame({"residue": names, **dict(series), "change": change})
     biggest = "; ".join(f"{names[i]} {change[i]:+.3f}" for i in order[:3])
     show_figure(
-        two_tracks(
-            series, words.regions(chain), what="p(true)", hover=names, changed=changed or []
-        ),
+        two_tracks(series, regions, what="p(true)", hover=names, changed=changed or []),
         key="e_pair",
-        alt=f"p(true) of {series[0][0]} and {series[1][0]} along the chain. Largest changes: "
-        f"{biggest}.",
+        alt=f"p(true) of {first} and {second} along the chain. Largest changes: {biggest}.",
         table=table,
         code=code,
     )
     show_figure(
-        residue_track(
-            chain.sequence, change, words.regions(chain), what="change", hover=names, height=200
-        ),
+        residue_track(chain.sequence, change, regions, what="change", hover=names, height=200),
         key="e_change",
-        alt=f"Change of p(true) from {series[0][0]} to {series[1][0]}. Largest: {biggest}.",
+        alt=f"Change of p(true) from {first} to {second}. Largest: {biggest}.",
         table=table,
         code=code,
     )

@@ -20,18 +20,7 @@ if TYPE_CHECKING:
 @st.fragment
 def attention_section(chain: Chain, model: "LanguageModel") -> None:
     """The map of one head, what it does most, and the row of one residue."""
-    columns = st.columns(3)
-    layer = columns[0].slider(
-        "Layer", 1, model.num_layers, model.num_layers, key="e_layer", bind="query-params"
-    )
-    head = columns[1].slider("Head", 1, model.num_heads, 1, key="e_head", bind="query-params")
-    layer, head = min(layer, model.num_layers), min(head, model.num_heads)
-    at = min(int(st.session_state.get("e_at") or 1), len(chain))
-    position = int(
-        columns[2].number_input(
-            "Looking from residue", 1, len(chain), value=at, key="e_from", bind="query-params"
-        )
-    )
+    layer, head, position = _choices(chain, model)
     whole = _attention(model, chain, model.fingerprint, chain.sequence, layer)[head - 1]
     inside = whole[chain.residue_tokens, chain.residue_tokens]
     habit = _habit(inside)
@@ -55,6 +44,20 @@ def attention_section(chain: Chain, model: "LanguageModel") -> None:
         "Attention shows where information went in one head, not which residue matters: the "
         "page “Four traps” tests that."
     )
+
+
+def _choices(chain: Chain, model: "LanguageModel") -> tuple[int, int, int]:
+    """Layer, head and residue, each from 1."""
+    columns = st.columns(3)
+    layer = columns[0].slider(
+        "Layer", 1, model.num_layers, model.num_layers, key="e_layer", bind="query-params"
+    )
+    head = columns[1].slider("Head", 1, model.num_heads, 1, key="e_head", bind="query-params")
+    at = min(int(st.session_state.get("e_at") or 1), len(chain))
+    position = columns[2].number_input(
+        "Looking from residue", 1, len(chain), value=at, key="e_from", bind="query-params"
+    )
+    return min(layer, model.num_layers), min(head, model.num_heads), int(position)
 
 
 @st.cache_data(max_entries=24, show_spinner=False)
