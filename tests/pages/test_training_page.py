@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import Future
 from dataclasses import replace
@@ -189,6 +190,28 @@ def test_only_the_starter_can_press_stop(open_page, db):
     app.run()
     button(app, "Stop").click().run()
     assert commands.waiting_commands(db, run_id)[0][0] == "stop"
+
+
+def test_the_page_shows_a_stop_as_obeyed_also_when_the_run_began_after_it_was_drawn(open_page, db):
+    run_id = add(db, owner=store.owner_hash("starter"), state="starting")
+    app = open_page("training", run=str(run_id))
+    app.session_state["_visitor_key"] = "starter"
+    app.run()
+    store.move(db, run_id, "running", come_from=ACTIVE)
+
+    def obey():
+        own = connect(read_settings().data_folder / FILE_NAME)
+        while not commands.take_commands(own, run_id):
+            time.sleep(0.01)
+        time.sleep(0.1)  # a step, and writing the checkpoint
+        store.move(own, run_id, "stopped", come_from=ACTIVE)
+        own.close()
+
+    worker = threading.Thread(target=obey)
+    worker.start()
+    button(app, "Stop").click().run()
+    worker.join()
+    assert ": stopped" in words(app)
 
 
 def test_the_owner_key_opens_every_run_and_stays_entered(open_page, db, monkeypatch):

@@ -72,7 +72,7 @@ def _possible(supervisor: Supervisor, run: Run) -> list[tuple[str, str, Callable
     key = key_for(supervisor, run)
 
     def ask(command: str) -> Callable[[], None]:
-        return lambda: _command(supervisor, run, command, key)
+        return lambda: _command(supervisor, run.id, command, key)
 
     if run.state in WAITING:
         return [("Leave the queue", "stop", ask("stop"))]
@@ -83,20 +83,34 @@ def _possible(supervisor: Supervisor, run: Run) -> list[tuple[str, str, Callable
         return [pause, ("Stop", "stop", ask("stop")), ("Save", "save", ask("save"))]
     if run.state in CUT_SHORT and not supervisor.lacks_checkpoint(run):
         label = "Go on from the last checkpoint" if run.started else "Queue it again"
-        return [(label, "resume", lambda: supervisor.go_on(run.id, key))]
+        return [(label, "resume", lambda: _go_on(supervisor, run.id, key))]
     return []
 
 
-def _command(supervisor: Supervisor, run: Run, command: str, key: str) -> None:
-    """Give the command, and wait a moment so that the page shows it obeyed."""
-    supervisor.command(run.id, command, key)
+def _command(supervisor: Supervisor, run_id: int, command: str, key: str) -> None:
+    # Read now: since the buttons were drawn a starting run may have begun to run.
+    before = _state(supervisor, run_id)
+    supervisor.command(run_id, command, key)
+    if command != "save":
+        _wait_while(supervisor, run_id, before)
+
+
+def _go_on(supervisor: Supervisor, run_id: int, key: str) -> None:
+    supervisor.go_on(run_id, key)
+    _wait_while(supervisor, run_id, "queued", "starting")
+
+
+def _wait_while(supervisor: Supervisor, run_id: int, *states: str | None) -> None:
+    """Wait a moment for another state, so that the page shows what was asked for as done."""
     until = time.monotonic() + LONGEST_WAIT
-    while command != "save" and time.monotonic() < until:
-        with supervisor.reading() as db:
-            now = store.get(db, run.id)
-        if now is None or now.state != run.state:
-            return
+    while time.monotonic() < until and _state(supervisor, run_id) in states:
         time.sleep(0.05)
+
+
+def _state(supervisor: Supervisor, run_id: int) -> str | None:
+    with supervisor.reading() as db:
+        run = store.get(db, run_id)
+    return run.state if run else None
 
 
 def _key_box(supervisor: Supervisor, run: Run) -> None:
