@@ -25,28 +25,14 @@ def receptor_and_model() -> tuple[Chain, str]:
     text = _other_ways()  # first in the code: whether a chain is pasted decides about the rest
     pasted = bool(text)
     with columns[0]:
-        v = st.text_input(
-            "V gene",
-            _V_AT_FIRST,
-            key=V,
-            bind="query-params",
-            max_chars=60,
-            disabled=pasted,
-            help="Any usual spelling: TRBV19, TRBV19*01, TCRBV19-01.",
-        )
+        spellings = "Any usual spelling: TRBV19, TRBV19*01, TCRBV19-01."
+        v = _gene_box("V gene", _V_AT_FIRST, V, disabled=pasted, help=spellings)
     with columns[1]:
         cdr3 = sequence_box(
             "CDR3, C to F or W", help="CASSIRSSYEQYF, for example.", disabled=pasted
         )
     with columns[2]:
-        j = st.text_input(
-            "J gene",
-            _J_AT_FIRST,
-            key=J,
-            bind="query-params",
-            max_chars=60,
-            disabled=pasted,
-        )
+        j = _gene_box("J gene", _J_AT_FIRST, J, disabled=pasted)
     with columns[3]:
         model_name = st.selectbox(
             "Model",
@@ -56,7 +42,16 @@ def receptor_and_model() -> tuple[Chain, str]:
             format_func=MODEL_LABELS.__getitem__,
             help="TRB-mini is here at once. ESM-2 is downloaded only when you ask for it.",
         )
-    return _chain(v or "", cdr3.sequence, j or "", text), model_name
+    return _chain(v, cdr3.sequence, j, text), model_name
+
+
+def _gene_box(
+    label: str, at_first: str, key: str, *, disabled: bool, help: str | None = None
+) -> str:
+    typed = st.text_input(
+        label, at_first, key=key, bind="query-params", max_chars=60, disabled=disabled, help=help
+    )
+    return typed or ""
 
 
 def _other_ways() -> str:
