@@ -21,6 +21,7 @@ from core.transformer.model import Transformer
 from core.transformer.shape import ModelShape, Sizes
 from core.transformer.tour import BOXES, FAMILIES, boxes_of
 from core.transformer.trace import Trace
+from pages.parts.full.box import AXES
 
 ENTRY_SCRIPT = Path(__file__).resolve().parents[2] / "streamlit_app.py"
 SEQUENCE = "CASSIRSSYEQYF"
@@ -203,6 +204,8 @@ def test_every_box_opens_with_its_numbers(opened, pre_norm) -> None:
             assert f"| {name} | ({escaped}) | {numbers} |" in shown
         count = box.part.count(shape)
         assert f"**{count:,}** weights" in shown
+        for axis in {axis for _, axes in box.part.flow for axis in axes}:
+            assert f"**{axis.replace('_', chr(92) + '_')}** {AXES[axis]}" in shown
         if box.repeated:
             assert f"{3 * count:,} in all" in shown
 
@@ -272,6 +275,9 @@ def test_numbers_of_the_table_and_of_the_waves(opened) -> None:
     app = opened(f_pic="Table", f_pd="32", f_pl="20")
     assert f"Position 1 begins {shown}" in words(app)
     assert "Positions 0 to 19 by 32 dimensions" in alts(app)
+    waves = [f(n * 10000 ** (-i / 32)) for n in range(20) for i in range(0, 32, 2)
+             for f in (math.sin, math.cos)]  # fmt: skip
+    assert f"values {min(waves):.2f} to {max(waves):.2f}." in alts(app)
     app = opened(f_pic="Waves", f_pd="32")
     assert f"dimension 14 repeats after {2 * math.pi * 10000 ** (14 / 32):,.1f}" in words(app)
     app = opened(f_pic="Periods", f_rd="128")

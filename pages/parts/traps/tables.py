@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pandas as pd
 import streamlit as st
 
+from core.alphabet import DEFAULT_SEQUENCE
 from core.traps.families import REASONS, families
 from core.traps.parts import parts
 from core.traps.shown import Shown
@@ -36,7 +37,7 @@ def _families() -> pd.DataFrame:
         "trained_to": "Trained to",
         "examples": "Examples",
         "good_for": "Good for",
-        "looks": "Looks allowed, 13 letters",
+        "looks": f"Looks allowed, {len(DEFAULT_SEQUENCE)} letters",
     }
     lines = [vars(family) | {"looks": looks} for family, looks in families()]
     return pd.DataFrame(lines).rename(columns=names)
