@@ -3,6 +3,8 @@
 import argparse
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -72,6 +74,17 @@ def model_from(options: argparse.Namespace) -> LanguageModel:
     return load(options.model)
 
 
+@contextmanager
+def one_torch_thread_each() -> Iterator[int]:
+    """How many chains, or batches, to scan at once; each has one thread of torch to itself."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield read_settings().threads or before
+    finally:
+        torch.set_num_threads(before)
+
+
 def _say_limits(model: LanguageModel, chain: Chain) -> None:
     for sentence in limits(chain, model.name):
         say(sentence)
@@ -103,9 +116,10 @@ def scan_command(options: argparse.Namespace) -> int:
     model = model_from(options)
     _say_limits(model, chain)
     table = np.full((len(chain), 20), np.nan)
-    for step in scan_steps(model, chain):
-        table = step.probabilities
-        print(f"\r{step.done} of {step.total} residues", end="", file=sys.stderr, flush=True)
+    with one_torch_thread_each() as threads:
+        for step in scan_steps(model, chain, threads=threads):
+            table = step.probabilities
+            print(f"\r{step.done} of {step.total} residues", end="", file=sys.stderr, flush=True)
     say("")
     table = at_temperature(table, options.temperature)
     _write(options.csv, scan_csv(chain, table))

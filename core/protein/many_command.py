@@ -3,17 +3,12 @@
 import argparse
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-import torch
-
-from core.protein.commands import BadInput, check_target, model_from, say
+from core.protein.commands import BadInput, check_target, model_from, one_torch_thread_each, say
 from core.protein.genes import ReceptorError
 from core.protein.many import ManyProgress, scan_many
 from core.protein.rows import Reading
-from core.settings import read_settings
 
 
 def scan_many_command(options: argparse.Namespace) -> int:
@@ -26,7 +21,7 @@ def scan_many_command(options: argparse.Namespace) -> int:
     model = model_from(options)
     started, step = time.monotonic(), ManyProgress(0, 0, 0)
     try:
-        with _one_torch_thread_each() as threads:
+        with one_torch_thread_each() as threads:
             for step in scan_many(
                 model,
                 source,
@@ -64,14 +59,3 @@ def _show_rate(step: ManyProgress, seconds: float) -> None:
         file=sys.stderr,
         flush=True,
     )
-
-
-@contextmanager
-def _one_torch_thread_each() -> Iterator[int]:
-    """How many chains to scan at once; each then has one thread of torch to itself."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield read_settings().threads or before
-    finally:
-        torch.set_num_threads(before)

@@ -41,21 +41,43 @@ def scan_steps(
     positions: Sequence[int] | None = None,
     batch: int = BATCH,
     packed: FastModel | None = None,
+    threads: int = 1,
 ) -> Iterator[Progress]:
     """One masked copy per residue, `batch` copies at a time; stop iterating to cancel.
 
     `positions` (1-based) limits the scan; all other rows stay NaN. `packed` weights, from
-    `model.packed`, may be shared between scans.
+    `model.packed`, may be shared between scans. `threads` batches are computed at once, which
+    helps when torch itself is told to use one thread (see `scan_chains`).
     """
     todo = list(positions) if positions is not None else list(range(1, len(chain) + 1))
     if packed is None and len(todo) >= WORTH_PACKING:
         packed = model.packed(batch * len(model.tokens(chain)))
     table, outside = np.full((len(chain), 20), np.nan), np.full(len(chain), np.nan)
-    for start in range(0, len(todo), batch):
-        part = todo[start : start + batch]
-        rows = np.array(part) - 1
-        table[rows], outside[rows] = model.guess_hidden(chain, part, packed)
-        yield Progress(start + len(part), len(todo), table.copy(), outside.copy())
+    parts = [todo[start : start + batch] for start in range(0, len(todo), batch)]
+    answers, done = _answers(model, chain, parts, packed, threads), 0
+    for part, (probabilities, rest) in zip(parts, answers, strict=True):
+        rows, done = np.array(part) - 1, done + len(part)
+        table[rows], outside[rows] = probabilities, rest
+        yield Progress(done, len(todo), table.copy(), outside.copy())
+
+
+def _answers(
+    model: LanguageModel,
+    chain: Chain,
+    parts: Sequence[Sequence[int]],
+    packed: FastModel | None,
+    threads: int,
+) -> Iterator[tuple[Float[np.ndarray, "n 20"], Float[np.ndarray, " n"]]]:
+    """What the model says of each part, in order."""
+    if threads == 1:  # no pool: Python's end would wait for all that it still has to do
+        for part in parts:
+            yield model.guess_hidden(chain, part, packed)
+        return
+    pool = ThreadPoolExecutor(threads)
+    try:
+        yield from pool.map(lambda part: model.guess_hidden(chain, part, packed), parts)
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def scan(
@@ -65,10 +87,13 @@ def scan(
     positions: Sequence[int] | None = None,
     batch: int = BATCH,
     packed: FastModel | None = None,
+    threads: int = 1,
 ) -> Float[np.ndarray, "L 20"]:
     """Probabilities of the 20 residues (order of AMINO_ACIDS) at every position, each hidden."""
     table = np.full((len(chain), 20), np.nan)
-    for step in scan_steps(model, chain, positions=positions, batch=batch, packed=packed):
+    for step in scan_steps(
+        model, chain, positions=positions, batch=batch, packed=packed, threads=threads
+    ):
         table = step.probabilities
     return table
 

@@ -2,6 +2,7 @@
 
 import re
 import threading
+import time
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -298,6 +299,27 @@ def test_steps_report_progress_and_can_be_dropped(tiny, published):
     assert np.isnan(first.probabilities).any(axis=1).sum() == 81
     steps.close()
     assert [s.done for s in scan_steps(tiny, published, batch=50)] == [50, 100, 131]
+
+
+def test_batches_side_by_side_give_the_same_in_order_and_stop_when_dropped(
+    tiny, published, monkeypatch
+):
+    steps = list(scan_steps(tiny, published, batch=10, threads=3))
+    assert [step.done for step in steps] == [*range(10, 131, 10), 131]
+    assert np.isnan(steps[0].probabilities[10:]).all()
+    assert np.abs(steps[-1].probabilities - scan(tiny, published)).max() < 1e-6
+    asked, real = [], type(tiny).guess_hidden
+
+    def slowly(*given):
+        asked.append(given)
+        time.sleep(0.01)
+        return real(*given)
+
+    monkeypatch.setattr(type(tiny), "guess_hidden", slowly)
+    dropped = scan_steps(tiny, published, batch=1, threads=2)
+    next(dropped)
+    dropped.close()
+    assert len(asked) < 100
 
 
 def test_float32_on_the_cpu_in_evaluation_mode(mini, tiny):
