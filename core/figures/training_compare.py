@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float, Int
 
-from core.figures.palette import CATEGORICAL, GREY, ORANGE, finish
+from core.figures.palette import CATEGORICAL, GREY, finish
 
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 
@@ -36,7 +36,8 @@ def overlay(
         }
         figure.add_scatter(x=x, y=y, name=name, mode="lines", line=line)
     for floor in sorted({round(floor, 4) for floor in floors}):
-        figure.add_hline(floor, line={"color": ORANGE, "dash": "dash"}, annotation_text="floor")
+        # Neither a colour nor, beside its own, a dash of a run.
+        figure.add_hline(floor, line={"color": GREY, "dash": "dot"}, annotation_text="floor")
     figure.update_xaxes(title=x_title, rangemode="tozero", gridcolor=_faint())
     figure.update_yaxes(title=title, rangemode="tozero", gridcolor=_faint())
     figure.update_layout(legend={"orientation": "h", "y": -0.25}, showlegend=True)

@@ -137,3 +137,12 @@ def test_overlaid_runs_differ_in_colour_and_dash_and_may_differ_in_length():
 def test_the_figure_to_keep_has_raw_and_smoothed():
     figure = loss_figure(STEPS, LOSSES, LOSSES, name="run 3", floor=0.6)
     assert [line.name for line in figure.data] == ["run 3, smoothed", "raw"]
+
+
+def test_the_floor_looks_like_none_of_the_compared_runs():
+    runs = [np.arange(3.0)] * 5
+    figure = overlay(list("abcde"), runs, runs, title="loss", floors=[0.6])
+    floor = figure.layout.shapes[0].line
+    looks = {trace.line.color for trace in figure.data}
+    assert len(looks) == 5
+    assert floor.color not in looks
