@@ -136,6 +136,12 @@ def test_the_weight_table_shows_the_edited_head():
     assert table.shape == (8, 6)
 
 
+def test_a_head_whose_job_no_row_can_test_has_not_failed():
+    shown = text(opened(seq="CA"))
+    assert ":material/remove: No row here can test its job." in shown
+    assert ":material/cancel:" not in shown
+
+
 def test_a_damaged_link_says_so_and_shows_the_untouched_model():
     app = opened(t_w="<script>", t_h="9", t_r="Z99", t_n="7")
     said = [warning.value for warning in app.warning]

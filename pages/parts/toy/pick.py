@@ -80,13 +80,14 @@ def readings(after: ToyRun, query: int) -> None:
 def _verdicts(run: ToyRun) -> list[str]:
     """Per head, whether it does its job: the same whichever row is looked at."""
     tests = [job_test(head, run.sequence, step.weights) for head, step in enumerate(run.steps)]
-    icons = [":material/check_circle:" if test.holds else ":material/cancel:" for test in tests]
-    return [f"{i} {_verdict(run.sequence, test)}" for i, test in zip(icons, tests, strict=True)]
+    return [_verdict(run.sequence, test) for test in tests]
 
 
 def _verdict(sequence: str, test: JobTest) -> str:
     if test.of == 0:
-        return "No row here can test its job."
+        return ":material/remove: No row here can test its job."
+    icon = ":material/check_circle:" if test.holds else ":material/cancel:"
     where = ", ".join(label(sequence, row - 1) for row in test.failed[:4])
     more = " …" if len(test.failed) > 4 else ""
-    return f"{test.passed} of {test.of} rows do its job" + (f"; not {where}{more}" if where else "")
+    failed = f"; not {where}{more}" if where else ""
+    return f"{icon} {test.passed} of {test.of} rows do its job{failed}"
