@@ -76,6 +76,7 @@ class Training:
         self._steps = steps_of(self._learner)
         self._save_to, self._save_failed = save_to, False
         self.step, self.seconds, self._pace = 0, 0.0, 0.0
+        self._looked_at = 0  # the last step at which all that was due has been looked at
         self.breathe: Callable[[], None] = lambda: None
         if resume is not None:
             self._go_on_from(resume)
@@ -86,8 +87,9 @@ class Training:
         """Started, then steps and looks at them, then Finished, or Failed if it diverges."""
         yield introduction(self._learner, self.watch, self.step)
         reached = False
-        while self.step < self.recipe.steps and not reached:
-            for step_or_failure in self._advance():
+        while not reached and (self.step < self.recipe.steps or self._looked_at < self.step):
+            # First the look that was cut short where the run goes on from, if there is one.
+            for step_or_failure in self._advance() if self._looked_at == self.step else ():
                 yield step_or_failure
                 if isinstance(step_or_failure, Failed):
                     return
@@ -104,6 +106,7 @@ class Training:
         """
         state = self._learner.state()
         state["seconds_total"] = time.perf_counter() - self._began
+        state["looked_at"] = self._looked_at
         try:
             if self._learner.world.speaks:
                 write_checkpoint(path, self.recipe, state, self.seconds)
@@ -118,7 +121,9 @@ class Training:
         check_same_recipe(content, self.recipe)
         self._learner.restore(content)
         self.step, self.seconds = content["taken"], content["seconds"]
-        self._began -= content.get("seconds_total", self.seconds)  # earlier versions did not say
+        # Earlier versions did not say these two.
+        self._began -= content.get("seconds_total", self.seconds)
+        self._looked_at = content.get("looked_at", self.step)
 
     def _advance(self) -> Iterator[StepDone | Failed]:
         count = self._steps_until_next_look()
@@ -156,6 +161,7 @@ class Training:
                 yield seen
         if last or _due(step, watch.evaluate_every):
             yield self._evaluated()
+        self._looked_at = step
         if last or _due(step, watch.save_every):
             yield from self._keep()
 

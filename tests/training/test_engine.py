@@ -132,6 +132,33 @@ def test_a_run_goes_on_from_a_checkpoint_with_the_same_losses(tmp_path, stop_at)
     assert rest[-1].seconds > read_checkpoint(path)["seconds"]
 
 
+class Ended(Exception):
+    """The run shall end now."""
+
+
+@pytest.mark.parametrize("steps", [11, 8])  # the look at 8 is one on the way, and the last one
+def test_a_look_that_was_cut_short_is_made_where_the_run_goes_on(tmp_path, steps):
+    recipe, path = replace(TINY, steps=steps), tmp_path / "stopped.pt"
+    training = Training(recipe, device="cpu", watch=WATCH, threads=1)
+
+    def breathe():
+        if training.step == 8:
+            raise Ended
+
+    training.breathe, before, rest = breathe, [], []
+    with pytest.raises(Ended):
+        before.extend(training.events())
+    training.save(path)
+    rest.extend(run(recipe, resume=path))
+    whole, both = run(recipe), before + rest
+    assert losses(both) == losses(whole)
+    looks = Evaluated, Sampled, Snapshot
+    assert {(kind, step) for kind in looks for step in steps_of(both, kind)} == {
+        (kind, step) for kind in looks for step in steps_of(whole, kind)
+    }
+    assert rest[-1].exact == whole[-1].exact
+
+
 def test_a_checkpoint_of_an_earlier_version_is_gone_on_from(tmp_path):
     path = tmp_path / "early.pt"
     run(replace(TINY, steps=4), save_to=path)
