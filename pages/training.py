@@ -4,6 +4,7 @@ import streamlit as st
 
 from pages.parts.controls import sequence_box
 from pages.parts.frame import open_page
+from pages.parts.links import check_link
 from pages.parts.training.controls import say_what_happened, start_bar, steering
 from pages.parts.training.explained import explained
 from pages.parts.training.files import take_away
@@ -50,9 +51,11 @@ with st.container(horizontal=True, vertical_alignment="center"):
 
 stage(supervisor, run_id, scene, following=following)
 
+SECTIONS = ("Your own string", "What you see", "Runs", "Take away")
+check_link({"r_more": SECTIONS})
 section = st.segmented_control(
     "More",
-    ["Your own string", "What you see", "Runs", "Take away"],
+    SECTIONS,
     key="r_more",
     bind="query-params",
     label_visibility="collapsed",

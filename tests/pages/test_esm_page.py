@@ -189,6 +189,7 @@ def test_temperature_flattens_without_a_new_pass_and_the_code_knows_it(open_page
 def test_a_damaged_link_gives_the_defaults_and_a_sentence_for_each(open_page):
     damaged = {"e_at": "999", "e_model": "GPT", "e_show": "zz", "e_view": "<script>"}
     damaged |= {"e_temp": "-1", "e_with": "a cat", "e_layer": "7", "e_head": "0", "e_mp": "²"}
+    damaged |= {"e_from": "9999", "e_ml": "AC"}
     app = open_page("esm", **damaged)
     assert not app.exception
     said = "\n".join(warning.value for warning in app.warning)
@@ -197,6 +198,8 @@ def test_a_damaged_link_gives_the_defaults_and_a_sentence_for_each(open_page):
     assert "link's layer" in said
     assert "link's head" in said
     assert "link's position" in said
+    assert "link's residue that looks" in said
+    assert "link's letter" in said
     assert "cannot see residue 115" in words_of(app)
 
 

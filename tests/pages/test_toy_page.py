@@ -143,10 +143,15 @@ def test_a_head_whose_job_no_row_can_test_has_not_failed():
 
 
 def test_a_damaged_link_says_so_and_shows_the_untouched_model():
-    app = opened(t_w="<script>", t_h="9", t_r="Z99", t_n="7")
+    app = opened(t_w="<script>", t_h="9", t_r="Z99", t_n="7", t_b="nonsense")
     said = [warning.value for warning in app.warning]
     assert "cannot be read" in said[0]
-    for name in ("head (t_h=9)", "residue that asks (t_r=Z99)", "d_k (t_n=7)"):
+    for name in (
+        "head (t_h=9)",
+        "residue that asks (t_r=Z99)",
+        "d_k (t_n=7)",
+        "stage (t_b=nonsense)",
+    ):
         assert any(name in sentence for sentence in said)
     assert "R6 gives 60 % to E10" in text(app)
 

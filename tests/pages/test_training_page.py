@@ -382,6 +382,15 @@ def test_a_damaged_step_in_the_address_shows_the_newest_and_says_so(open_page, d
     assert any("must be a number from 1 to 17" in warning.value for warning in app.warning)
 
 
+def test_a_link_to_no_section_and_no_head_says_so(open_page, db):
+    run_id = add(db)
+    history.record(db, run_id, one_snapshot(1))
+    app = open_page("training", run=str(run_id), r_more="nonsense", r_near="layer 9, head 1")
+    assert not app.exception
+    for key in ("r_more", "r_near"):
+        assert any(f"({key}=" in warning.value for warning in app.warning)
+
+
 def test_a_link_compares_its_runs_and_says_which_are_gone(open_page, db):
     first, second = add(db, name="the first"), add(db, name="the second")
     app = open_page("training", r_more="Runs", r_runs=f"{first},{second}")

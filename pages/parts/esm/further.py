@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from core.alphabet import AMINO_ACIDS
 from core.protein.chain import Chain
 from pages.parts.esm.choose import VOTE
 from pages.parts.esm.compare import KINDS, compare_section
@@ -32,6 +33,8 @@ def look_further(chain: Chain, model_name: str) -> None:
             "e_with": ("comparison", lambda text: text in KINDS),
             "e_temp": ("temperature", number(0.2, 3.0)),
             "e_mp": ("position", whole_number(1, len(chain))),
+            "e_ml": ("letter", list(AMINO_ACIDS).__contains__),
+            "e_from": ("residue that looks", whole_number(1, len(chain))),
         }
     )
     shown = st.segmented_control(

@@ -14,7 +14,7 @@ from pages.parts.downloads import show_figure
 from pages.parts.toy.runs import runs, snippet
 
 _STREAM = ("entering", "attention", "after_attention", "feed_forward", "leaving")
-_STAGES = {
+STAGES = {
     "entering": ("x", "Enters the block: chemistry and position."),
     "normed_for_attention": ("LN(x)", "Each row to mean 0, variance 1, on its own."),
     "attention": ("MHA(LN(x))", "Residues talk: four heads, mixed by a random Wo."),
@@ -32,9 +32,10 @@ def whole_block(sequence: str) -> None:
     """The block stage by stage, as the residual stream carries it."""
     before, after = runs(sequence)
     steps = run_block(after)
+    # Two lines: one is wider than a phone.
     st.latex(
-        r"x \leftarrow x + \mathrm{MHA}(\mathrm{LN}(x)), \qquad "
-        r"x \leftarrow x + W_2\,\mathrm{GELU}(W_1\,\mathrm{LN}(x) + b_1) + b_2"
+        r"\begin{aligned} x &\leftarrow x + \mathrm{MHA}(\mathrm{LN}(x)) \\ "
+        r"x &\leftarrow x + W_2\,\mathrm{GELU}(W_1\,\mathrm{LN}(x) + b_1) + b_2 \end{aligned}"
     )
     attention, thinking = attention_weight_count(), feed_forward_weight_count()
     st.markdown(
@@ -43,7 +44,7 @@ def whole_block(sequence: str) -> None:
         "Wo, W1 and W2 are random, from one seed."
     )
     stage = st.segmented_control(
-        "Stage", list(_STAGES), format_func=lambda name: _STAGES[name][0], default="leaving",
+        "Stage", list(STAGES), format_func=lambda name: STAGES[name][0], default="leaving",
         key="t_b", bind="query-params", required=True,
     )  # fmt: skip
     _one_stage(after, stage, getattr(steps, stage), getattr(run_block(before), stage))
@@ -51,7 +52,7 @@ def whole_block(sequence: str) -> None:
 
 
 def _one_stage(after: ToyRun, stage: str, now: np.ndarray, was: np.ndarray) -> None:
-    name, words = _STAGES[stage]
+    name, words = STAGES[stage]
     residues, width = now.shape
     columns = list(COLUMNS) if stage in _NAMED else [str(i + 1) for i in range(width)]
     blocks, titles = [now], [f"{name}, {residues} × {width}"]
@@ -75,7 +76,7 @@ def _residual_stream(after: ToyRun, steps: BlockSteps) -> None:
     names, stream = labels(after.sequence), [getattr(steps, name) for name in _STREAM]
     numbers = [str(i) for i in range(1, 1 + len(_STREAM))]
     st.markdown("**The residual stream**: what came in, what each half adds, what leaves.")
-    st.caption("; ".join(f"**{i}** {_STAGES[n][0]}" for i, n in zip(numbers, _STREAM, strict=True)))
+    st.caption("; ".join(f"**{i}** {STAGES[n][0]}" for i, n in zip(numbers, _STREAM, strict=True)))
     show_figure(
         vector_strip(stream, numbers, names, [[""] * 8] * len(stream), numbers=False),
         key="toy_stream",

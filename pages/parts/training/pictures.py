@@ -13,6 +13,7 @@ from core.figures.training_live import LiveChart, exact_chart, learning_rate_cha
 from core.figures.training_maps import all_heads, one_head
 from core.runs import published
 from core.training.events import Sampled, Snapshot
+from pages.parts.links import check_link
 from pages.parts.training.scene import Scene
 
 FILM_ROWS = 5
@@ -173,12 +174,11 @@ def maps(scene: Scene, step: int, alive: bool) -> None:
 
 def _choose_head(snapshot: Snapshot) -> tuple[int, int] | None:
     """All heads (None), or the layer and head to look at from near, counted from 0."""
-    layers, heads = snapshot.weights.shape[:2]
     names = {
         f"layer {layer + 1}, head {head + 1}": (layer, head)
-        for layer in range(layers)
-        for head in range(heads)
+        for layer, head in np.ndindex(*snapshot.weights.shape[:2])
     }
+    check_link({"r_near": ["all heads", *names]})
     chosen = st.selectbox(
         "Heads",
         ["all heads", *names],

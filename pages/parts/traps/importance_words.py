@@ -30,7 +30,7 @@ result = protein_importance(load("trb-mini"), {sequence!r}, hidden={hidden})
 }
 MEANING = {
     TOY: "Effect: how far the other residues' outputs move, on average, when nobody may "
-    "look at this one.",
+    "look at this one. Attention: from the other residues, not from itself.",
     REVERSE: "Effect: by how many nats the reversed string becomes less likely "
     "when nobody may look at this letter. Attention: cross-attention, mean over what is written.",
     PROTEIN: "Effect: share of the guess's probability that moves when this residue "
