@@ -9,6 +9,7 @@ from pages.parts.training.controls import say_what_happened, start_bar, steering
 from pages.parts.training.explained import explained
 from pages.parts.training.files import take_away
 from pages.parts.training.own_string import own_string
+from pages.parts.training.pictures import NEAR, heads_of
 from pages.parts.training.runs import runs_table
 from pages.parts.training.scene import (
     STEP,
@@ -47,6 +48,7 @@ with st.container(horizontal=True, vertical_alignment="center"):
     )
     scene = scene_of(supervisor, run_id)
     if scene is not None:
+        check_link({NEAR: heads_of(scene.recipe)})
         steering(supervisor, scene.run)
 
 stage(supervisor, run_id, scene, following=following)

@@ -32,10 +32,11 @@ def whole_block(sequence: str) -> None:
     """The block stage by stage, as the residual stream carries it."""
     before, after = runs(sequence)
     steps = run_block(after)
-    # Two lines: one is wider than a phone.
+    # In lines that a phone has room for.
     st.latex(
         r"\begin{aligned} x &\leftarrow x + \mathrm{MHA}(\mathrm{LN}(x)) \\ "
-        r"x &\leftarrow x + W_2\,\mathrm{GELU}(W_1\,\mathrm{LN}(x) + b_1) + b_2 \end{aligned}"
+        r"h &= \mathrm{GELU}(W_1\,\mathrm{LN}(x) + b_1) \\ "
+        r"x &\leftarrow x + W_2\,h + b_2 \end{aligned}"
     )
     attention, thinking = attention_weight_count(), feed_forward_weight_count()
     st.markdown(

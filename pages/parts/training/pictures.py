@@ -12,13 +12,14 @@ from core.figures.training_letters import letter_film
 from core.figures.training_live import LiveChart, exact_chart, learning_rate_chart, loss_chart
 from core.figures.training_maps import all_heads, one_head
 from core.runs import published
-from core.training.events import Sampled, Snapshot
-from pages.parts.links import check_link
+from core.training.events import Sampled
+from core.training.recipe import Recipe
 from pages.parts.training.scene import Scene
 
 FILM_ROWS = 5
 INK = {"light": "#1b2430", "dark": "#e8edf3"}
 
+NEAR = "r_near"
 _WHILE_MOVING = {
     "loss": "Loss by step",
     "exact": "Share right on held-out strings by step",
@@ -158,7 +159,7 @@ def maps(scene: Scene, step: int, alive: bool) -> None:
         f"Cross-attention at step {snapshot.step:,}: the last layer puts "
         f"**{snapshot.antidiagonal[-1]:.0%}** on the anti-diagonal ({beside})"
     )
-    near = _choose_head(snapshot)
+    near = _choose_head(scene.recipe)
     if near is None:
         _draw(all_heads(snapshot.weights, snapshot.antidiagonal), "heads", alive)
         return
@@ -172,21 +173,18 @@ def maps(scene: Scene, step: int, alive: bool) -> None:
     _draw(chart, "one_head", alive)
 
 
-def _choose_head(snapshot: Snapshot) -> tuple[int, int] | None:
-    """All heads (None), or the layer and head to look at from near, counted from 0."""
-    names = {
-        f"layer {layer + 1}, head {head + 1}": (layer, head)
-        for layer, head in np.ndindex(*snapshot.weights.shape[:2])
-    }
-    check_link({"r_near": ["all heads", *names]})
+def heads_of(recipe: Recipe) -> dict[str, tuple[int, int] | None]:
+    """What can be looked at: all heads, or one layer and head, counted from 0."""
+    each = np.ndindex(recipe.num_layers, recipe.num_heads)
+    return {"all heads": None, **{f"layer {n + 1}, head {h + 1}": (n, h) for n, h in each}}
+
+
+def _choose_head(recipe: Recipe) -> tuple[int, int] | None:
+    heads = heads_of(recipe)
     chosen = st.selectbox(
-        "Heads",
-        ["all heads", *names],
-        key="r_near",
-        bind="query-params",
-        label_visibility="collapsed",
+        "Heads", list(heads), key=NEAR, bind="query-params", label_visibility="collapsed"
     )
-    return names.get(chosen)
+    return heads[chosen]
 
 
 def _draw(chart: LiveChart, key: str, alive: bool) -> None:
