@@ -121,9 +121,8 @@ class Training:
         check_same_recipe(content, self.recipe)
         self._learner.restore(content)
         self.step, self.seconds = content["taken"], content["seconds"]
-        # Earlier versions did not say these two.
-        self._began -= content.get("seconds_total", self.seconds)
-        self._looked_at = content.get("looked_at", self.step)
+        self._began -= content.get("seconds_total", self.seconds)  # earlier versions did not say
+        self._looked_at = content.get("looked_at", self.step)  # nor this
 
     def _advance(self) -> Iterator[StepDone | Failed]:
         count = self._steps_until_next_look()
