@@ -5,7 +5,9 @@ session has run the entry script, Streamlit serves a deep link such as /esm from
 folder alone, without navigation. `open_page` then registers the list and runs again.
 """
 
+from base64 import b64encode
 from dataclasses import dataclass
+from functools import cache
 
 import streamlit as st
 from streamlit.navigation.page import Page
@@ -73,11 +75,21 @@ ROOMS = (
 )
 
 
+@cache
+def _tab_icon() -> str:
+    """Our own picture, because Streamlit fetches Material icons for the tab from the internet.
+
+    It is written out: a browser asks for an icon's file again whenever the address changes, and
+    the server then answers that beside the rerun which changed it.
+    """
+    picture = (ASSETS / "icon.png").read_bytes()
+    return f"data:image/png;base64,{b64encode(picture).decode()}"
+
+
 def navigate() -> Page:
     """Set up the browser tab, register every page and return the one that the URL asks for."""
     st.session_state[_ROUTED] = True
-    # A file of our own: Streamlit fetches Material icons for the tab from the internet.
-    st.set_page_config(page_title="One Receptor", page_icon=ASSETS / "icon.png", layout="wide")
+    st.set_page_config(page_title="One Receptor", page_icon=_tab_icon(), layout="wide")
     return st.navigation(
         [
             st.Page(
