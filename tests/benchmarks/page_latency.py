@@ -5,9 +5,9 @@
 Starts the app and, beside it, an empty page with one Plotly figure, which is touched in turn with
 the app's, so that a busy machine slows both. Prints one JSON object: milliseconds in the browser
 from the touch until the picture is drawn; the server's share (on the server, from having the
-request to having sent the last message that says a script has finished) and the processor time
-it used (Linux), each with its ratio to the empty page's; messages and kilobytes that the change
-sent. Exit status 1 when a bar is missed.
+request to having sent the last message that says a script has finished) by the clock and in
+processor time, which is blind to the neighbours, each with its ratio to the empty page's; messages
+and kilobytes that the change sent. Exit status 1 when a bar is missed.
 """
 
 import argparse
@@ -81,9 +81,10 @@ WATCH = """
 
 
 class Line(NamedTuple):
-    """What the server did: milliseconds, the kind of request or message, the message's bytes."""
+    """What the server did: when, the kind of request or message, the message's bytes."""
 
     ms: float
+    cpu_ms: float
     kind: str
     size: int
 
@@ -93,18 +94,12 @@ class Server:
     """A Streamlit server of our own, and the file that it writes its lines into."""
 
     address: str
-    pid: int
     written: Path
 
     def lines(self, after: int = 0) -> list[Line]:
         """What it did after the first so many lines."""
         rows = [row.split() for row in self.written.read_text().splitlines()[after:]]
-        return [Line(float(ms), kind, int(size)) for ms, kind, size in rows]
-
-    def cpu_ms(self) -> float:
-        """Processor time that it has used so far; unlike a clock, blind to the neighbours."""
-        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
-        return 1000 * (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return [Line(float(ms), float(cpu), kind, int(size)) for ms, cpu, kind, size in rows]
 
 
 @contextmanager
@@ -128,7 +123,7 @@ def serving(script: Path, folder: Path) -> Iterator[Server]:
                 break
             except OSError:
                 time.sleep(0.1)
-        yield Server(f"http://127.0.0.1:{port}", server.pid, written)
+        yield Server(f"http://127.0.0.1:{port}", written)
     finally:
         server.terminate()
         server.wait(20)
@@ -150,12 +145,13 @@ def timed(page: Page, server: Server, touch: Touch) -> dict[str, float]:
     drawn = page.evaluate("window.__drawn")
     page.wait_for_selector(IDLE, timeout=60_000)
     done = server.lines(before)
-    asked = next(line.ms for line in done if line.kind == "rerun_script")
-    finished = max(line.ms for line in done if line.kind == "script_finished")
+    asked = next(line for line in done if line.kind == "rerun_script")
+    finished = [line for line in done if line.kind == "script_finished"][-1]
     sizes = [line.size for line in done if line.size]
     return {
         "drawn_ms": drawn,
-        "server_ms": finished - asked,
+        "server_ms": finished.ms - asked.ms,
+        "server_cpu_ms": finished.cpu_ms - asked.cpu_ms,
         "messages": len(sizes),
         "kilobytes": sum(sizes) / 1000,
     }
@@ -168,16 +164,13 @@ def measure(
     pairs = [(server, opened(browser, server.address, a), a.touches, [])
               for server, a in ((empty, EMPTY), (app, action))]  # fmt: skip
     for turn in range(WARM_UP + repeats):
-        if turn == WARM_UP:
-            used = [server.cpu_ms() for server in (empty, app)]
         for server, page, touches, rows in pairs:
             page.bring_to_front()
             rows.append(timed(page, server, touches[turn % len(touches)]))
     found = []
-    for (server, page, _, rows), before in zip(pairs, used, strict=True):
+    for _, page, _, rows in pairs:
         page.close()
-        kept = {name: [row[name] for row in rows[WARM_UP:]] for name in rows[0]}
-        found.append(kept | {"server_cpu_ms": [(server.cpu_ms() - before) / repeats]})
+        found.append({name: [row[name] for row in rows[WARM_UP:]] for name in rows[0]})
     return found[0], found[1]
 
 

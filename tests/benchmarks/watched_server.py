@@ -2,8 +2,8 @@
 
     python tests/benchmarks/watched_server.py LINES run streamlit_app.py [Streamlit's options]
 
-A line is milliseconds, the kind of request or message, and the message's bytes. A message counts
-as sent once it is written out for its connection.
+A line is milliseconds by the clock and of processor time, the kind of request or message, and the
+message's bytes. A message counts as sent once it is written out for its connection.
 """
 
 import sys
@@ -20,7 +20,8 @@ def watch(lines: TextIO) -> None:
     handle, send = AppSession.handle_backmsg, Runtime._send_message
 
     def line(message, size: int) -> None:
-        lines.write(f"{1000 * time.perf_counter():.2f} {message.WhichOneof('type')} {size}\n")
+        times = f"{1000 * time.perf_counter():.2f} {1000 * time.process_time():.2f}"
+        lines.write(f"{times} {message.WhichOneof('type')} {size}\n")
 
     def handled(session, message) -> None:
         line(message, 0)
