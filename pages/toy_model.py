@@ -10,7 +10,7 @@ from pages.parts.toy.edits import read_edits
 from pages.parts.toy.experiments import against_pytorch, square_root
 from pages.parts.toy.ghost import ghost
 from pages.parts.toy.link import say_what_the_link_lacks
-from pages.parts.toy.maps import maps
+from pages.parts.toy.maps import STYLE, maps
 from pages.parts.toy.panel import edit_panel
 from pages.parts.toy.row import plane, story
 
@@ -18,11 +18,15 @@ open_page("toy_model", "Click a cell of a map: its row asks, its column answers,
 sequence = sequence_box("Sequence (2 to 60 residues)").sequence
 read_edits()
 say_what_the_link_lacks(sequence)
-vectors(sequence)
-maps(sequence)
-who_asks = st.container(key="toy_pick")
+st.html(STYLE)
+left, right = st.columns(2)
+with left:
+    maps(sequence)
+    st.caption("Dark: 0 % of a row's attention. Yellow: all of it.")
+who_asks = right.container(key="toy_pick")
 edit_panel(sequence)
 ghost(sequence)
+vectors(sequence)
 with st.container(key="toy_story"):
     story(sequence, who_asks)
 for chapter in (

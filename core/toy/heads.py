@@ -70,14 +70,14 @@ def _neighbour_head(name: str, job: str, step: int) -> Head:
 
 HEADS = (
     _chemistry_head(
-        "charge and polarity",
+        "charge, polarity",
         "Opposite charges find each other; polar finds polar.",
         "CHG",
         "POL",
         -1.0,
     ),
     _chemistry_head(
-        "hydrophobic and aromatic",
+        "hydrophobic, aromatic",
         "Hydrophobic finds hydrophobic; aromatic finds aromatic.",
         "HYD",
         "ARO",

@@ -84,4 +84,5 @@ def reading(sequence: str, weights: Float[np.ndarray, "L L"], query: int) -> str
     if len(top) == len(row):
         return f"{who} gives every residue the same {share}"
     named = ", ".join(label(sequence, int(key)) for key in top[:4])
-    return f"{who} gives {share} to each of {named}" + (" …" if len(top) > 4 else "")
+    more = f" and {len(top) - 4} more" if len(top) > 4 else ""
+    return f"{who} gives {share} to each of {named}{more}"

@@ -47,14 +47,14 @@ def click_cell(page, figure: str, which: int, row: int, column: int) -> None:
 def test_clicking_a_cell_of_a_map_asks_for_its_row_and_column(toy):
     page = toy()
     assert page.locator(".st-key-toy_maps .barlayer .point path").count() == 4 * 13
-    click_cell(page, "toy_maps_3_4", 0, 9, 11)
+    click_cell(page, "toy_maps", 2, 9, 11)
     page.get_by_role("heading", name="E10 in head 3").wait_for()
     page.get_by_text("Query and key. E10 asks, Y12 answers").wait_for()
     assert dict(PARAMETER.findall(page.url)) == {"t_h": "3", "t_r": "E10", "t_k": "Y12"}
     # A second click takes Plotly's selection back, and must ask again all the same.
     page.locator(".st-key-t_r button").nth(0).click()
     page.get_by_role("heading", name="C1 in head 3").wait_for()
-    click_cell(page, "toy_maps_3_4", 0, 9, 11)
+    click_cell(page, "toy_maps", 2, 9, 11)
     page.get_by_role("heading", name="E10 in head 3").wait_for()
 
 

@@ -14,8 +14,7 @@ from core.toy.what_if import decode
 SEQUENCE = "CASSIRSSYEQYF"
 REPOSITORY = Path(__file__).resolve().parents[2]
 FIGURES = [
-    "maps_1_2",
-    "maps_3_4",
+    "maps",
     "ghost",
     "row",
     "plane",
@@ -51,7 +50,7 @@ def test_opens_on_the_strongest_row_with_every_reading():
     for rows in ("9 of 9", "6 of 6", "12 of 12"):
         assert f"{rows} rows do its job" in shown
     assert r"\frac{4}{\sqrt{2}} = 2.83" in shown
-    assert len(app.get("plotly_chart")) == 3
+    assert len(app.get("plotly_chart")) == 2
 
 
 def test_picking_a_residue_and_a_head_changes_the_row():
@@ -101,7 +100,7 @@ def test_swapping_shows_the_ghost_and_restore_takes_it_back():
     assert not app.exception
     assert "A6 → E10 went from 60.5 % to 7.7 %" in text(app)
     assert app.query_params["t_w"] == "6A"
-    assert len(app.get("plotly_chart")) == 4
+    assert len(app.get("plotly_chart")) == 3
     app.button(key="toy_restore").click().run()
     assert "t_w" not in app.query_params
     assert "R6 gives 60 % to E10" in text(app)
@@ -189,8 +188,8 @@ def test_other_sequences_with_every_chapter_open(sequence):
 
 
 def test_closed_chapters_are_not_computed():
-    assert len(opened().get("plotly_chart")) == 3
-    assert len(opened(t_c1="true").get("plotly_chart")) == 4
+    assert len(opened().get("plotly_chart")) == 2
+    assert len(opened(t_c1="true").get("plotly_chart")) == 3
 
 
 def test_bag_of_letters_measures_both_ways():
@@ -248,7 +247,7 @@ def test_opening_the_page_does_not_load_torch():
         "import sys\nfrom streamlit.testing.v1 import AppTest\n"
         f"app = AppTest.from_file({entry!r}, default_timeout=60).run()\n"
         "app.switch_page('pages/toy_model.py').run()\n"
-        "assert len(app.get('plotly_chart')) == 3\nprint('torch' in sys.modules)"
+        "assert len(app.get('plotly_chart')) == 2\nprint('torch' in sys.modules)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=REPOSITORY

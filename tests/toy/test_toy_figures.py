@@ -4,9 +4,10 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from core.figures.attention_maps import Strip, ghost_maps, head_maps
+from core.figures.attention_maps import ghost_maps, head_maps
 from core.figures.formula import Panel, row_bars
 from core.figures.key_plane import grouped, query_key_plane
+from core.figures.map_places import Strip, heads_strip
 from core.figures.toy_sqrt import draw_bars, top_weight_histogram
 from core.figures.toy_waves import reach
 from core.figures.vectors import vector_strip
@@ -25,22 +26,24 @@ def texts(figure) -> list[list[str]]:
 
 def test_head_maps_hold_every_weight_at_its_place():
     figure = head_maps(WEIGHTS, ["a", "b", "c", "d"], NAMES)
-    cells, strip = np.array(figure.data[0].z, dtype=float), Strip(4, 13)
-    for which, block in enumerate(WEIGHTS):
-        left = strip.left(which)
-        assert np.allclose(cells[:, left : left + 13], block, atol=5e-5)
+    cells = np.array(figure.data[0].z, dtype=float)
+    far = cells.shape[0] - 13
+    for block, (top, left) in zip(WEIGHTS, [(0, 0), (0, 14), (far, 0), (far, 14)], strict=True):
+        assert np.allclose(cells[top : top + 13, left : left + 13], block, atol=5e-5)
     assert np.isnan(cells[:, 13]).all()
+    assert far > 13
+    assert np.isnan(cells[13:far]).all()
     assert texts(figure)[2] == ["a", "b", "c", "d"]
-    assert texts(figure)[0] == NAMES
+    assert texts(figure)[0] == NAMES * 2
     assert texts(figure)[1] == list(SEQUENCE) * 4
 
 
 def test_a_click_on_a_cell_names_its_map_row_and_column():
     points = head_maps(WEIGHTS, "abcd", NAMES).data[-1]
-    strip = Strip(4, 13)
-    for point in (0, 5, 13, 44, 168, 169, 4 * 169 - 1):
+    strip = heads_strip(4, 13)
+    for point in (0, 5, 13, 44, 168, 169, 2 * 169, 4 * 169 - 1):
         which, row, column = strip.at(point)
-        assert points.y[point] == row
+        assert points.y[point] == strip.top(which) + row
         assert points.x[point] == strip.left(which) + column
         assert points.text[point] == f"{NAMES[row]} asks {NAMES[column]}"
         assert points.customdata[point] == pytest.approx(WEIGHTS[which][row, column])
@@ -53,23 +56,24 @@ def test_in_a_long_sequence_a_click_names_a_row():
     weights = [step.weights for step in run_toy(SEQUENCE * 3).steps]
     points = head_maps(weights[:2], "ab", names).data[-1]
     assert len(points.x) == 2 * 39
-    assert Strip(2, 39).at(44) == (1, 5, None)
+    strip = heads_strip(2, 39)
+    assert strip.at(44) == (1, 5, None)
     assert points.y[44] == 5
-    assert Strip(2, 39).left(1) < points.x[44] < Strip(2, 39).width
+    assert strip.left(1) < points.x[44] < strip.width
 
 
 def test_every_row_of_every_map_has_a_frame():
     frames = head_maps(WEIGHTS, "abcd", NAMES).data[1]
     for point in (0, 5, 13, 44, 51):
         which, row = divmod(point, 13)
-        assert frames.y[point] == row
-        assert frames.base[point] == Strip(4, 13).left(which) - 0.5
+        assert frames.y[point] == heads_strip(4, 13).top(which) + row
+        assert frames.base[point] == heads_strip(4, 13).left(which) - 0.5
 
 
 def test_ghost_maps_show_the_difference_symmetrically():
     after = np.full((13, 13), 1 / 13)
     figure = ghost_maps(WEIGHTS[0], after, NAMES, 1)
-    difference = np.array(figure.data[1].z, dtype=float)[:, Strip(3, 13).left(2) :]
+    difference = np.array(figure.data[1].z, dtype=float)[:, Strip(3, 13, 3).left(2) :]
     assert np.allclose(difference, after - WEIGHTS[0], atol=5e-5)
     assert figure.data[1].zmax == -figure.data[1].zmin == pytest.approx(abs(difference).max(), 1e-3)
 

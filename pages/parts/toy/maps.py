@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from core.figures.attention_maps import Strip, head_maps
+from core.figures.attention_maps import head_maps
+from core.figures.map_places import heads_strip
 from core.figures.palette import VERMILION
 from core.figures.toy_words import written
 from core.toy.heads import HEADS
@@ -12,14 +13,12 @@ from pages.parts.downloads import show_figure
 from pages.parts.toy import redraw
 from pages.parts.toy.runs import ask, runs, snippet
 
-# Two figures, so that on a phone one pair of heads stands below the other.
-_PAIRS = ((0, 1), (2, 3))
 # A figure's own bar hovers above it, where it hides no title.
-_STYLE = """<style>
-.st-key-toy_pick ul {display: grid; gap: 0 1rem; padding: 0; margin: 0 0 .75rem; list-style: none;
-  grid-template-columns: repeat(auto-fit, minmax(11rem, 1fr))}
+STYLE = """<style>
+.st-key-toy_pick ul {display: grid; gap: .5rem 1rem; padding: 0; margin: 0 0 .75rem;
+  list-style: none; grid-template-columns: repeat(auto-fit, minmax(11rem, 1fr))}
 .st-key-toy_pick li {margin: 0; padding: 0}
-[class*="st-key-toy_maps_"], .st-key-toy_ghost,
+.st-key-toy_maps, .st-key-toy_ghost,
 .st-key-toy_maps .js-plotly-plot, .st-key-toy_ghost .js-plotly-plot {overflow: visible !important}
 .st-key-toy_maps .modebar, .st-key-toy_ghost .modebar {top: -1.5rem !important}
 .katex-display {overflow-x: auto; overflow-y: hidden; padding: .15rem 0}
@@ -28,61 +27,38 @@ _STYLE = """<style>
 </style>"""
 
 
-def maps(sequence: str) -> None:
-    """The four maps, side by side where there is room."""
-    st.html(_STYLE)
-    with st.container(key="toy_maps"):
-        for column, pair in zip(st.columns(len(_PAIRS)), _PAIRS, strict=True):
-            with column:
-                _pair_of_maps(sequence, pair)
-    st.caption("Dark: 0 % of a row's attention. Yellow: all of it.")
-
-
 @st.fragment(key=redraw.MAPS)
-def _pair_of_maps(sequence: str, pair: tuple[int, ...]) -> None:
+def maps(sequence: str) -> None:
+    """The four heads' maps, two by two."""
     _, after = runs(sequence)
-    weights = {head: after.steps[head].weights for head in pair}
-    clearest = {head: int(block.max(axis=1).argmax()) for head, block in weights.items()}
-    key = _figure_key(pair)
-
-    def clicked() -> None:
-        _ask_for_click(key, pair, len(sequence))
-
+    weights = [step.weights for step in after.steps]
+    clearest = [int(block.max(axis=1).argmax()) for block in weights]
     show_figure(
         head_maps(
-            list(weights.values()),
-            [f"{head + 1} {HEADS[head].name}" for head in pair],
+            weights,
+            [f"{number} {head.name}" for number, head in enumerate(HEADS, 1)],
             labels(after.sequence),
         ),
-        key=key,
-        alt=f"Attention of heads {' and '.join(str(head + 1) for head in pair)}; rows ask, "
-        "columns answer. "
+        key="toy_maps",
+        alt="Attention of the four heads; rows ask, columns answer. "
         + " ".join(
             f"Head {head + 1}, clearest row: {reading(after.sequence, weights[head], row)}."
-            for head, row in clearest.items()
+            for head, row in enumerate(clearest)
         ),
-        table=lambda: _long_table(after, pair),
-        code=snippet(
-            after,
-            f"for step in run.steps[{pair[0]}:{pair[-1] + 1}]:\n    print(step.weights.round(3))",
-        ),
-        on_select=clicked,
+        table=lambda: _long_table(after),
+        code=snippet(after, "for step in run.steps:\n    print(step.weights.round(3))"),
+        on_select=lambda: _ask_for_click(len(sequence)),
     )
 
 
-def _figure_key(pair: tuple[int, ...]) -> str:
-    return "toy_maps_" + "_".join(str(head + 1) for head in pair)
-
-
-def _ask_for_click(key: str, pair: tuple[int, ...], length: int) -> None:
-    points, last = st.session_state[key]["selection"]["points"], f"_{key}_clicked"
+def _ask_for_click(length: int) -> None:
+    points, last = st.session_state["toy_maps"]["selection"]["points"], "_toy_maps_clicked"
     # A second click on the same cell takes Plotly's selection back, and asks for it again here.
     point = points[0]["point_index"] if points else st.session_state.get(last)
     if point is None:
         return
     st.session_state[last] = point
-    which, query, column = Strip(len(pair), length).at(int(point))
-    ask(pair[which], query, column)
+    ask(*heads_strip(len(HEADS), length).at(int(point)))
     redraw.asked_elsewhere()
 
 
@@ -91,17 +67,15 @@ def mark(length: int, head: int, query: int, key: int) -> str:
 
     Plotly would redraw a whole figure to move one frame.
     """
-    frames, letters = [], written(length)
-    for pair in _PAIRS:
-        figure = f".st-key-{_figure_key(pair)}"
-        for which in range(len(pair)):
-            bar = which * length + query + 1
-            frames.append(f"{figure} .barlayer .point:nth-child({bar}) path")
-    which = head % len(_PAIRS[0])
-    text = f".st-key-{_figure_key(_PAIRS[head // len(_PAIRS[0])])} .scatterlayer .trace"
-    names = [f"{text}:nth-child(3) .textpoint:nth-child({which + 1}) text"]
+    figure, letters = ".st-key-toy_maps", written(length)
+    frames = [
+        f"{figure} .barlayer .point:nth-child({which * length + query + 1}) path"
+        for which in range(len(HEADS))
+    ]
+    text = f"{figure} .scatterlayer .trace"
+    names = [f"{text}:nth-child(3) .textpoint:nth-child({head + 1}) text"]
     if key in letters:
-        letter = which * len(letters) + letters.index(key) + 1
+        letter = head * len(letters) + letters.index(key) + 1
         names.append(f"{text}:nth-child(2) .textpoint:nth-child({letter}) text")
     return (
         f"<style>{', '.join(frames)} "
@@ -110,11 +84,11 @@ def mark(length: int, head: int, query: int, key: int) -> str:
     )
 
 
-def _long_table(run: ToyRun, heads: tuple[int, ...]) -> dict[str, list]:
+def _long_table(run: ToyRun) -> dict[str, list]:
     names = labels(run.sequence)
     rows = [
-        (head + 1, names[query], names[key], run.steps[head].weights[query, key])
-        for head in heads
+        (head + 1, names[query], names[key], step.weights[query, key])
+        for head, step in enumerate(run.steps)
         for query in range(len(names))
         for key in range(len(names))
     ]
