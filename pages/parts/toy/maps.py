@@ -16,7 +16,7 @@ from pages.parts.toy.runs import ask, runs, snippet
 # A figure's own bar hovers above it, where it hides no title.
 STYLE = """<style>
 .st-key-toy_pick ul {display: grid; gap: .5rem 1rem; padding: 0; margin: 0 0 .75rem;
-  list-style: none; grid-template-columns: repeat(auto-fit, minmax(11rem, 1fr))}
+  list-style: none; grid-template-columns: repeat(auto-fit, minmax(max(11rem, 34%), 1fr))}
 .st-key-toy_pick li {margin: 0; padding: 0}
 .st-key-toy_maps, .st-key-toy_ghost,
 .st-key-toy_maps .js-plotly-plot, .st-key-toy_ghost .js-plotly-plot {overflow: visible !important}

@@ -18,26 +18,25 @@ _PILLS_UP_TO = 16
 def pick(before: ToyRun, after: ToyRun) -> None:
     """A head, a residue and a key, for hands that do not click on maps."""
     edits = after.what_if != UNTOUCHED
-    with st.container(horizontal=True):
-        st.segmented_control(
-            "Head",
-            [1, 2, 3, 4],
-            default=1,
-            key="t_h",
-            bind="query-params",
-            required=True,
-            on_change=redraw.asked,
-            kwargs={"head": True, "edits": edits},
-        )
-        _pick_residue(before, after)
-        st.selectbox(
-            "Residue that answers (the key)",
-            range(len(after.sequence) + 1),
-            format_func=lambda key: label(after.sequence, key - 1) if key else "strongest",
-            key="t_k",
-            bind="query-params",
-            width=200,
-        )
+    st.segmented_control(
+        "Head",
+        [1, 2, 3, 4],
+        default=1,
+        key="t_h",
+        bind="query-params",
+        required=True,
+        on_change=redraw.asked,
+        kwargs={"head": True, "edits": edits},
+    )
+    _pick_residue(before, after)
+    st.selectbox(
+        "Residue that answers (the key)",
+        range(len(after.sequence) + 1),
+        format_func=lambda key: label(after.sequence, key - 1) if key else "strongest",
+        key="t_k",
+        bind="query-params",
+        width=200,
+    )
 
 
 def _pick_residue(before: ToyRun, after: ToyRun) -> None:
@@ -56,7 +55,7 @@ def _pick_residue(before: ToyRun, after: ToyRun) -> None:
     if len(positions) <= _PILLS_UP_TO:
         st.pills(default=first, required=True, wrap=True, **shared)
     else:
-        st.select_slider(value=first, width=420, **shared)
+        st.select_slider(value=first, **shared)
 
 
 def readings(after: ToyRun, query: int) -> None:
