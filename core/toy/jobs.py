@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from core.toy.residue_vectors import chemistry
+from core.written import percent
 
 _TIE = 1e-9
 
@@ -28,11 +29,6 @@ class JobTest:
     def holds(self) -> bool:
         """True when every row that can be tested passes and there is at least one."""
         return self.of > 0 and not self.failed
-
-
-def percent(share: float, decimals: int = 0) -> str:
-    """`60 %`, with a space that does not break."""
-    return f"{100 * share:.{decimals}f}\u00a0%"
 
 
 def label(sequence: str, position: int) -> str:

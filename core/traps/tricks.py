@@ -6,10 +6,10 @@ Out: lines of a table. NumPy only; the settings are the paper recipe's.
 import numpy as np
 
 from core.alphabet import FIRST_LETTER_ID
-from core.toy.jobs import percent
 from core.training.recipe import PAPER
 from core.training.schedule import learning_rate, smoothing_floor
 from core.traps.shown import Shown
+from core.written import percent
 
 LAYERS, WIDTH = 12, 64
 SPREADS = {"small": 0.02, "large": 1.0}

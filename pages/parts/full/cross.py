@@ -10,8 +10,8 @@ from streamlit.delta_generator import DeltaGenerator
 from core.alphabet import BOS, RESIDUES, SequenceError, Vocabulary, clean_sequence
 from core.figures.transformer_attention import cross_map
 from core.runs.published import ANTIDIAGONAL_OF_LAST_LAYER
-from core.toy.jobs import percent
 from core.transformer.shape import Sizes
+from core.written import percent
 from pages.parts.downloads import show_figure
 from pages.parts.links import check_link
 from pages.parts.trained import choose_trained, readable

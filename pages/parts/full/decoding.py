@@ -8,8 +8,8 @@ import streamlit as st
 
 from core.alphabet import BOS, EOS, PAD, SequenceError, Vocabulary, clean_sequence
 from core.figures.transformer_decoding import candidate_bars
-from core.toy.jobs import percent
 from core.transformer.shape import Sizes
+from core.written import percent
 from pages.parts.downloads import show_figure
 from pages.parts.links import check_link
 from pages.parts.trained import choose_trained, readable

@@ -5,7 +5,6 @@ import streamlit as st
 
 from core.alphabet import RESIDUES
 from core.figures.parameters import weight_treemap
-from core.toy.jobs import percent
 from core.transformer.parameters import (
     attention_parameters,
     decoder_layer_parameters,
@@ -17,6 +16,7 @@ from core.transformer.parameters import (
     total_by_formula,
 )
 from core.transformer.shape import ModelShape, Sizes
+from core.written import percent
 from pages.parts.downloads import show_figure
 from pages.parts.links import check_link, say_what_is_damaged, whole_number
 

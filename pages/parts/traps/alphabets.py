@@ -8,8 +8,8 @@ from core.runs import store
 from core.runs.store import Run
 from core.runs.supervisor import Supervisor
 from core.settings import read_settings
-from core.toy.jobs import percent
 from core.traps.alphabets import ALPHABETS, OWN, Alphabet, own_alphabet
+from core.written import percent
 from pages.parts.downloads import show_figure
 from pages.parts.traps.run import watch
 from pages.parts.traps.words import check_link, myth

@@ -7,8 +7,8 @@ import pandas as pd
 import streamlit as st
 
 from core.figures.traps_growth import SMALLEST_SHARE, cost, fading
-from core.toy.jobs import percent
 from core.traps import cost as cost_of_attention
+from core.written import percent
 from pages.parts.downloads import show_figure
 from pages.parts.trained import RECORDED
 from pages.parts.traps.words import check_link

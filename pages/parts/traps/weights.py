@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from core.figures.traps_weights import weight_shares
-from core.toy.jobs import percent
+from core.written import percent
 from pages.parts.downloads import show_figure
 from pages.parts.traps.words import myth
 
