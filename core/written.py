@@ -8,9 +8,9 @@ from typing import SupportsFloat
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def percent(share: float, decimals: int = 0) -> str:
+def percent(share: SupportsFloat, decimals: int = 0) -> str:
     """`60 %` for 0.6."""
-    return f"{typeset(100 * share, f'.{decimals}f')}\u00a0%"
+    return f"{typeset(100 * float(share), f'.{decimals}f')}\u00a0%"
 
 
 def typeset(value: SupportsFloat, spec: str) -> str:

@@ -18,6 +18,7 @@ from core.training.recipe import PAPER
 from core.training.schedule import smoothing_floor
 from core.transformer.parameters import total_by_formula
 from core.transformer.shape import ModelShape
+from core.written import percent
 from pages.parts.downloads import show_figure
 from pages.parts.frame import ROOMS, open_page
 
@@ -45,7 +46,7 @@ def headlines() -> dict[str, Headline]:
     floor = smoothing_floor(PAPER.label_smoothing, FIRST_LETTER_ID + len(PAPER.letters))
     return {
         "toy_model": Headline(
-            f"{100 * weights[QUERY].max():.0f} %",
+            percent(weights[QUERY].max()),
             f"{reading(DEFAULT_SEQUENCE, weights, QUERY)}: opposite charges find each other.",
         ),
         "full_transformer": Headline(

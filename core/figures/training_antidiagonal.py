@@ -10,7 +10,8 @@ from jaxtyping import Float, Int
 
 from core.figures.palette import CATEGORICAL
 from core.figures.training_live import LiveChart
-from core.figures.training_marks import step_axis
+from core.figures.training_marks import PERCENT, step_axis
+from core.written import percent
 
 
 def antidiagonal_chart(
@@ -26,9 +27,9 @@ def antidiagonal_chart(
         "height": height,
         "layer": [_lines(last), _names(last), _published_line(published)],
     }
-    words = f"The published average of the last layer is {published:.0%}."
+    words = f"The published average of the last layer is {percent(published)}."
     if len(steps):
-        words = f"Last layer {shares[-1, -1]:.0%} at step {steps[-1]:,}. {words}"
+        words = f"Last layer {percent(shares[-1, -1])} at step {steps[-1]:,}. {words}"
     return LiveChart(spec, _columns(steps, shares), words)
 
 
@@ -84,7 +85,7 @@ def _share_by_step(last: int) -> dict[str, object]:
             "type": "quantitative",
             "title": "Anti-diagonal",
             "scale": {"domain": [0, 1]},
-            "axis": {"format": "%", "tickCount": 3},
+            "axis": {"labelExpr": PERCENT, "tickCount": 3},
         },
         "color": _by_layer(dashes=False),
     }

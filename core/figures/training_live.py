@@ -23,6 +23,7 @@ from core.figures.training_marks import (
     with_y,
     zoom_and_drag,
 )
+from core.written import percent
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,8 +123,8 @@ def exact_chart(
     words = "No held-out strings were tried yet."
     if len(steps):
         words = (
-            f"Held-out strings reversed exactly: {exact[-1]:.1%} at step {steps[-1]:,}, "
-            f"single letters right: {letters[-1]:.1%}."
+            f"Held-out strings reversed exactly: {percent(exact[-1], 1)} at step {steps[-1]:,}, "
+            f"single letters right: {percent(letters[-1], 1)}."
         )
     rows = {"step": steps.tolist(), "strings": _numbers(exact), "letters": _numbers(letters)}
     return LiveChart(spec, rows, words)

@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from core.figures.training_live import LiveChart
+from core.written import percent
 
 
 def all_heads(
@@ -33,7 +34,7 @@ def all_heads(
         "layer": [_tiles()],
     }
     words = "; ".join(
-        f"layer {at} puts {share:.0%} on the anti-diagonal"
+        f"layer {at} puts {percent(share)} on the anti-diagonal"
         for at, share in enumerate(antidiagonal, 1)
     )
     alt = f"Cross-attention maps of {layers} layers and {heads} heads: {words}."

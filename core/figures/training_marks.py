@@ -4,6 +4,9 @@ from typing import Any
 
 from core.figures.palette import GREY, ORANGE, VERMILION
 
+# Vega's own format leaves no space before the sign.
+PERCENT = "format(100 * datum.value, '.0f') + '\u00a0%'"
+
 
 def line(
     field: str,
@@ -94,7 +97,7 @@ def share(field: str, colour: str, shape: str, dash: list[int] | None = None) ->
                 "type": "quantitative",
                 "title": "Right",
                 "scale": {"domain": [0, 1]},
-                "axis": {"format": "%", "tickCount": 3},
+                "axis": {"labelExpr": PERCENT, "tickCount": 3},
             }
         },
     }

@@ -6,6 +6,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from core.figures.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, base_layout, draw
+from core.written import percent
 
 _COLOURS = (BLUE, ORANGE, GREY, GREEN, PURPLE)
 
@@ -41,9 +42,9 @@ def _bars(
         "y": list(models),
         "marker": {"color": colour},
         "customdata": list(values),
-        "text": [f"{share:.0f} %" if share >= 4 else "" for share in shares],
+        "text": [percent(share / 100) if share >= 4 else "" for share in shares],
         "textposition": "inside",
         "insidetextanchor": "middle",
         "textangle": 0,
-        "hovertemplate": role + " of %{y}: %{customdata:,} (%{x:.1f} %)<extra></extra>",
+        "hovertemplate": role + " of %{y}: %{customdata:,} (%{x:.1f}\u00a0%)<extra></extra>",
     }

@@ -62,7 +62,7 @@ def test_the_alt_texts_give_the_numbers():
     rates = np.array([0.1, 0.5, 0.4, 0.3, 0.2])
     assert "highest 5.00e-01 at step 2" in learning_rate_chart(STEPS, rates, last=11).alt
     shares = np.array([0.0, 0.1, 0.2, 0.3, 0.997])
-    assert "99.7% at step 7" in exact_chart(STEPS, shares, shares, last=11).alt
+    assert "99.7\N{NO-BREAK SPACE}% at step 7" in exact_chart(STEPS, shares, shares, last=11).alt
 
 
 def test_every_letter_is_right_wrong_or_missing():
@@ -97,7 +97,7 @@ def test_each_tile_of_the_maps_has_its_place():
     assert (chart.columns["x"][at], chart.columns["y"][at]) == (2 * 8 + 6, 1 * 6 + 4)
     places = set(zip(chart.columns["x"], chart.columns["y"], strict=True))
     assert len(places) == weights.size
-    assert "layer 2 puts 75%" in chart.alt
+    assert "layer 2 puts 75\N{NO-BREAK SPACE}%" in chart.alt
 
 
 def test_one_head_names_its_largest_weight():
@@ -116,7 +116,7 @@ def test_the_anti_diagonal_of_each_layer_is_beside_the_published_one():
     assert chart.columns["share"] == [0.1, 0.2, 0.3, 0.9]
     assert chart.spec["layer"][-1]["encoding"]["y"]["datum"] == 0.95
     assert chart.columns["name"] == [None, None, "layer 1", "layer 2"]
-    assert "Last layer 90% at step 4" in chart.alt
+    assert "Last layer 90\N{NO-BREAK SPACE}% at step 4" in chart.alt
 
 
 def test_overlaid_runs_differ_in_colour_and_dash_and_may_differ_in_length():

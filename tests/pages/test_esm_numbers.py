@@ -114,9 +114,8 @@ def test_what_a_mutation_changes(open_page, mini, table):
     mutant = Chain(CHAIN.sequence[:59] + "W" + CHAIN.sequence[60:])
     before, after = own(table), own(scan(mini, mutant), mutant)
     totals = [sum(math.log(p) for p in truth) for truth in (before, after)]
-    assert f"goes from {totals[0]:.2f} to {totals[1]:.2f} (**{totals[1] - totals[0]:+.2f}**)" in (
-        words_of(app)
-    )
+    said = f"goes from {totals[0]:.2f} to {totals[1]:.2f} (**{totals[1] - totals[0]:+.2f}**)"
+    assert said.replace("-", "−") in words_of(app)
     changes = sorted((q - p for p, q in zip(before, after, strict=True)), key=lambda x: -abs(x))
     assert app.dataframe[0].value["change"].tolist() == [round(x, 3) for x in changes[:8]]
 

@@ -28,7 +28,7 @@ def test_every_other_page_has_a_link_and_a_number(open_page):
 def test_the_headlines_are_computed(open_page, golden):
     numbers = [heading.value for heading in open_page("home").subheader]
     toy, total = golden["toy"], golden["transformer"]["parameters_total"]
-    assert numbers[0] == f"{100 * toy['weights_of_R6_head1']['to_E10']:.0f} %"
+    assert numbers[0] == f"{100 * toy['weights_of_R6_head1']['to_E10']:.0f}\N{NO-BREAK SPACE}%"
     assert total_by_formula(ModelShape(10_000, 8_000)) == total
     assert numbers[1] == f"{total / 1e6:.1f} million"
     right, other = 0.9 + 0.1 / 23, 0.1 / 23

@@ -81,7 +81,7 @@ def test_the_recorded_run_ends_with_its_own_numbers_beside_the_published(open_pa
     said = words(app)
     assert "step 3,000 of 3,000" in said
     assert "of 1,000** held-out strings exact" in said
-    assert "(published: 95%)" in said
+    assert "(published: 95\N{NO-BREAK SPACE}%)" in said
     assert "asked for FYQEYSSRISSAC: 13 of 13 letters in place" in alts(app)
 
 
@@ -177,7 +177,7 @@ def test_a_link_shows_its_run_to_everybody(open_page, db):
     assert "the first: running" in said
     assert f"step 17 of {SPRINT.steps}" in said
     assert "997 of 1,000" in said
-    assert "(published for the paper recipe: 95%)" in said
+    assert "(published for the paper recipe: 95\N{NO-BREAK SPACE}%)" in said
     assert "the second: running" in words(open_page("training", run="latest"))
 
 

@@ -12,6 +12,7 @@ from core.figures.protein_tracks import residue_track, two_tracks
 from core.protein import readout
 from core.protein.chain import Chain
 from core.protein.receptors import one_receptor
+from core.written import typeset
 from pages.parts.downloads import show_figure
 from pages.parts.esm import words
 from pages.parts.esm.jobs import tables
@@ -62,8 +63,9 @@ def _mutation(chain: Chain, model: "LanguageModel") -> None:
     totals = [-float(np.nansum(readout.surprise(t, c)))
               for t, c in zip(found, (chain, mutant), strict=True)]  # fmt: skip
     st.markdown(
-        f"The sum of log p(true) goes from {totals[0]:.2f} to {totals[1]:.2f} "
-        f"(**{totals[1] - totals[0]:+.2f}**) when {names[0]} becomes {names[1]}."
+        f"The sum of log p(true) goes from {typeset(totals[0], '.2f')} to "
+        f"{typeset(totals[1], '.2f')} (**{typeset(totals[1] - totals[0], '+.2f')}**) when "
+        f"{names[0]} becomes {names[1]}."
     )
     code = words.compare_code((model.name, chain), (model.name, mutant))
     _show_pair(chain, list(zip(names, truth, strict=True)), code, changed=[position])
@@ -141,7 +143,7 @@ def _show_pair(
     change = after - before
     order = np.argsort(-np.abs(np.nan_to_num(change)))[:_MOST]
     table = pd.DataFrame({"residue": names, **dict(series), "change": change})
-    biggest = "; ".join(f"{names[i]} {change[i]:+.3f}" for i in order[:3])
+    biggest = "; ".join(f"{names[i]} {typeset(change[i], '+.3f')}" for i in order[:3])
     show_figure(
         two_tracks(series, regions, what="p(true)", hover=names, changed=changed or []),
         key="e_pair",

@@ -15,6 +15,7 @@ from core.figures.protein_tracks import residue_track
 from core.protein import readout
 from core.protein.chain import Chain
 from core.protein.yardstick import GENES_GIVEN, SOURCE, yardsticks
+from core.written import typeset
 from pages.parts.downloads import show_figure
 from pages.parts.esm import words
 
@@ -103,7 +104,7 @@ def _log_odds(chain: Chain, model_name: str, table: np.ndarray, code: str) -> No
         key="e_odds",
         alt=f"20 letters at {len(chain)} positions: log p(letter) minus log p(true), in nats. "
         f"The letter most preferred over the true one is {AMINO_ACIDS[best[1]]} instead of "
-        f"{words.residue_name(chain, int(best[0]) + 1)}, {odds[best]:.2f}.",
+        f"{words.residue_name(chain, int(best[0]) + 1)}, {typeset(odds[best], '.2f')}.",
         table=lambda: pd.DataFrame(odds, columns=list(AMINO_ACIDS)).assign(
             position=range(1, len(chain) + 1), residue=list(chain.sequence)
         ),

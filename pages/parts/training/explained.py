@@ -4,13 +4,14 @@ import streamlit as st
 
 from core.alphabet import Vocabulary
 from core.runs import published
+from core.written import percent
 from pages.parts.training.scene import Scene
 
 
 def explained(scene: Scene) -> None:
     """A few sentences per picture; every number is computed or called published."""
     recipe, watched = scene.recipe, scene.watch.string
-    floor = scene.about.get("smoothing_floor")
+    floor, smoothed = scene.about.get("smoothing_floor"), recipe.label_smoothing
     vocabulary = len(Vocabulary(recipe.letters))
     st.markdown(
         f"**The task.** Random strings over {len(recipe.letters)} letters, {recipe.min_length} to "
@@ -19,8 +20,8 @@ def explained(scene: Scene) -> None:
     )
     if floor is not None:
         st.markdown(
-            f"**The dashed floor.** Label smoothing asks for {1 - recipe.label_smoothing:.0%} on "
-            f"the right token and shares {recipe.label_smoothing:.0%} among all {vocabulary} "
+            f"**The dashed floor.** Label smoothing asks for {percent(1 - smoothed)} on "
+            f"the right token and shares {percent(smoothed)} among all {vocabulary} "
             f"tokens. Even a perfect answer then costs {floor:.3f} nats per letter, so the loss "
             "levels off there and not at 0."
         )
@@ -29,7 +30,8 @@ def explained(scene: Scene) -> None:
         "written, a column for each letter of the source. To write backwards, the first row must "
         "look at the last column, so the bright cells turn into the diagonal that runs from top "
         "right to bottom left. The number is the weight there, averaged over the heads of the "
-        f"last layer; published for the paper recipe: {published.ANTIDIAGONAL_OF_LAST_LAYER:.0%}."
+        f"last layer; published for the paper recipe: "
+        f"{percent(published.ANTIDIAGONAL_OF_LAST_LAYER)}."
     )
     st.markdown(
         "**Exact.** Held-out strings are drawn afresh, and one counts only when every letter and "

@@ -14,6 +14,7 @@ from core.figures.training_maps import all_heads, one_head
 from core.runs import published
 from core.training.events import Sampled
 from core.training.recipe import Recipe
+from core.written import percent
 from pages.parts.training.scene import Scene
 
 FILM_ROWS = 5
@@ -154,10 +155,10 @@ def maps(scene: Scene, step: int, alive: bool) -> None:
             else "This model has no cross-attention to show."
         )
         return
-    beside = f"{published.words_for(scene.recipe)}: {published.ANTIDIAGONAL_OF_LAST_LAYER:.0%}"
+    beside = f"{published.words_for(scene.recipe)}: {percent(published.ANTIDIAGONAL_OF_LAST_LAYER)}"
     st.caption(
         f"Cross-attention at step {snapshot.step:,}: the last layer puts "
-        f"**{snapshot.antidiagonal[-1]:.0%}** on the anti-diagonal ({beside})"
+        f"**{percent(snapshot.antidiagonal[-1])}** on the anti-diagonal ({beside})"
     )
     near = _choose_head(scene.recipe)
     if near is None:

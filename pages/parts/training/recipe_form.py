@@ -13,6 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.training.limits import NUMBERS, SWITCHES, Setting
 from core.training.recipe import LONGEST_NAME, OPTIMISERS, RECIPES, SCHEDULES, Recipe
+from core.written import typeset
 
 PRESETS = {"Paper": "paper", "Sprint": "sprint"}
 _WHAT_PRESETS_ARE = (
@@ -105,8 +106,8 @@ def taken_away(recipe: Recipe) -> list[str]:
 def _damaged(preset: Recipe) -> list[str]:
     """A sentence for each number in the address that cannot be used; its default stands in."""
     return [
-        f"{setting.label} in the address must be a number from {setting.low:g} to "
-        f"{setting.high:,g}; it is {_of(preset, name):g} here."
+        f"{setting.label} in the address must be a number from {typeset(setting.low, 'g')} to "
+        f"{setting.high:,g}; it is {typeset(_of(preset, name), 'g')} here."
         for name, setting in NUMBERS.items()
         if not _is_within(st.query_params.get(_key(preset, name)), setting)
     ]

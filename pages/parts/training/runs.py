@@ -7,6 +7,7 @@ from core.runs import history, store
 from core.runs.run import Run
 from core.runs.supervisor import Supervisor
 from core.training.recipe import LONGEST_NAME
+from core.written import percent
 from pages.parts.training.compare import compare
 from pages.parts.training.controls import once
 from pages.parts.visitor import key_for, visitor_key
@@ -71,7 +72,7 @@ def _row(db: "object", run: Run) -> dict[str, object]:
         "name": run.name,
         "state": run.state,
         "steps": f"{history.last_step(db, run.id):,} of {run.recipe.steps:,}",
-        "best exact": None if best is None else f"{best:.1%}",
+        "best exact": None if best is None else percent(best, 1),
         "seed": run.recipe.seed,
         "device": run.about.get("device"),
         "started": pd.Timestamp(run.created, unit="s").strftime("%Y-%m-%d %H:%M"),

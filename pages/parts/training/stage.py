@@ -7,6 +7,7 @@ import streamlit as st
 from core.runs import store
 from core.runs.curves import pace
 from core.runs.supervisor import Supervisor
+from core.written import percent
 from pages.parts.training.pictures import letters, loss, maps, small_curves
 from pages.parts.training.recipe_form import taken_away
 from pages.parts.training.scene import STEP, Scene, forget_step, scene_of
@@ -135,9 +136,9 @@ def _machine_words(scene: Scene) -> list[str]:
     if vitals.get("gpu_memory_bytes") is not None:
         words.append(f"GPU memory {vitals['gpu_memory_bytes'] / 2**20:,.0f} MiB")
     if vitals.get("utilisation") is not None:
-        words.append(f"{vitals['utilisation']:.0%} of a core")
+        words.append(f"{percent(vitals['utilisation'])} of a core")
     if vitals.get("gpu_utilisation") is not None:
-        words.append(f"GPU {vitals['gpu_utilisation']:.0%} busy")
+        words.append(f"GPU {percent(vitals['gpu_utilisation'])} busy")
     if scene.run and scene.run.dropped:
         words.append(f"{scene.run.dropped:,} rows lost, because the disk refused them")
     return words
