@@ -28,7 +28,10 @@ edit_panel(sequence)
 ghost(sequence)
 vectors(sequence)
 with st.container(key="toy_story"):
-    story(sequence, who_asks)
+    # Halves, because Plotly draws twice what is a third of a pixel wider than a whole number.
+    sums, bars = st.columns(2)
+with sums:
+    story(sequence, who_asks, bars)
 for chapter in (
     plane,
     same_letters,

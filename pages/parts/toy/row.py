@@ -21,8 +21,8 @@ from pages.parts.toy.runs import asked, followed, runs, snippet
 
 
 @st.fragment(key=redraw.STORY)
-def story(sequence: str, above: DeltaGenerator) -> None:
-    """Who asks, what each head says (both in `above`), and one row: formula beside bars."""
+def story(sequence: str, above: DeltaGenerator, beside: DeltaGenerator) -> None:
+    """Who asks, what each head says (both in `above`), and one row: formula, bars `beside` it."""
     before, after = runs(sequence)
     with above:
         pick(before, after)
@@ -31,12 +31,10 @@ def story(sequence: str, above: DeltaGenerator) -> None:
     key, as_chosen = followed(after, head, query)
     # The pictures' marks are moved from here, because they need no new picture.
     st.html(mark(len(after.sequence), head, query, key))
-    # Halves, because Plotly draws twice what is a third of a pixel wider than a whole number.
-    sums, bars = st.columns(2)
     # The bars first: the picture need not wait for the formulas to be typeset.
-    with bars:
+    with beside:
         _bars(before, after, head, query, key)
-    sums.markdown("\n\n".join(_sums(after, head, query, key, as_chosen)))
+    st.markdown("\n\n".join(_sums(after, head, query, key, as_chosen)))
 
 
 def _sums(run: ToyRun, head: int, query: int, key: int, as_chosen: bool) -> list[str]:
