@@ -89,7 +89,7 @@ def learning_rate_chart(
                 "field": "rate",
                 "type": "quantitative",
                 "title": "Learning rate",
-                "axis": {"format": ".0e", "tickCount": 3},
+                "axis": {"format": "~g", "tickCount": 3},
             },
         },
     }

@@ -31,7 +31,7 @@ def shuffle_differences(
         xaxis2={**numbers, "domain": [0.54, 1], "anchor": "y2"},
         yaxis=rows,
         yaxis2={**rows, "anchor": "x2", "matches": "y", "showticklabels": False},
-        annotations=[_title("Positions off", 0.0), _title("on", 0.54)],
+        annotations=[_title("Positions off", 0.0), _title("Positions on", 0.54)],
     )
     return draw([{**left, "showscale": False}, right], layout)
 

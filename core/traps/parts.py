@@ -14,6 +14,7 @@ from core.toy.residue_vectors import residue_vectors
 from core.training.recipe import PAPER
 from core.traps.order_toy import shuffle_toy
 from core.traps.shown import Shown
+from core.written import typeset
 
 LAYERS, WIDTH, DRAWS = 24, 64, 20
 QUERY = 5
@@ -37,7 +38,7 @@ def parts() -> tuple[Shown, ...]:
 def embedding() -> Shown:
     """Letters become vectors."""
     vector = residue_vectors(DEFAULT_SEQUENCE)[QUERY, :4]
-    numbers = ", ".join(f"{value:g}" for value in vector)
+    numbers = ", ".join(typeset(value, "g") for value in vector)
     return Shown(
         "Embedding",
         "Turns a letter into a vector.",
@@ -52,7 +53,7 @@ def positional_encoding() -> Shown:
         "Positional encoding",
         "Stamps the vector with its place; without it a sequence is a bag of letters.",
         f"a shuffle changes {result.with_positions.max():.2f} with it, "
-        f"{result.without_positions.max():.0e} without",
+        f"{typeset(result.without_positions.max(), '.0e')} without",
     )
 
 
@@ -110,8 +111,8 @@ def normalisation() -> Shown:
     return Shown(
         "LayerNorm",
         "Rescales each position on its own, so batch size and length do not matter.",
-        f"{label(DEFAULT_SEQUENCE, QUERY)} alone or among {len(x)}: difference {apart:.1g}; "
-        f"spread {alone.std():.2f}",
+        f"{label(DEFAULT_SEQUENCE, QUERY)} alone or among {len(x)}: difference "
+        f"{typeset(apart, '.0e')}; spread {alone.std():.2f}",
     )
 
 

@@ -14,6 +14,7 @@ from core.toy.heads import attend_each, concatenate
 from core.toy.residue_vectors import residue_vectors
 from core.traps.order_toy import shuffle_toy
 from core.traps.question import ROUNDING, Question
+from core.written import percent, typeset
 
 
 def positions() -> Question:
@@ -23,7 +24,8 @@ def positions() -> Question:
     moved = np.flatnonzero(result.order != np.arange(len(result.order)))
     said = (
         f"Without positions the {len(off)} vectors are the old ones in the new order (largest "
-        f"difference {off.max():.1e}, rounding). With positions they move by up to {on.max():.2f}."
+        f"difference {typeset(off.max(), '.1e')}, rounding). With positions they move by up to "
+        f"{on.max():.2f}."
     )
     new_rows = np.flatnonzero((off > ROUNDING).any(axis=1))
     found = 0 if not len(new_rows) else 1 if set(new_rows) == set(moved) else 2
@@ -75,9 +77,9 @@ def square_root() -> Question:
     options = (1, 8, 64)
     said = (
         f"Over {draws:,} draws the scores spread by {spread:.1f}, the square root of {d_k}. "
-        f"Softmax then gives one of {keys} keys {raw:.0%} of the weight (median); divided by "
-        f"{math.sqrt(d_k):g} it gives {scaled:.0%}, and the gradient can still choose."
-    ).replace("%", "\u00a0%")
+        f"Softmax then gives one of {keys} keys {percent(raw)} of the weight (median); divided by "
+        f"{math.sqrt(d_k):g} it gives {percent(scaled)}, and the gradient can still choose."
+    )
     return Question(
         "The square root",
         f"Queries and keys hold d_k = {d_k} random numbers of spread 1. How far do their dot "
@@ -102,8 +104,8 @@ def causal_mask() -> Question:
     )
     said = (
         f"Outputs {min(moved)} to {max(moved)} moved, the earlier ones by "
-        f"{apart[: changed - 1].max():g}: no residue may look ahead, so a decoder cannot copy the "
-        "answer that it has to write."
+        f"{typeset(apart[: changed - 1].max(), 'g')}: no residue may look ahead, so a decoder "
+        "cannot copy the answer that it has to write."
     )
     return Question(
         "The causal mask",

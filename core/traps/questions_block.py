@@ -21,6 +21,7 @@ from core.toy.block import (
 from core.toy.heads import HEADS, multi_head
 from core.toy.residue_vectors import residue_vectors
 from core.traps.question import ROUNDING, Question
+from core.written import typeset
 
 Vectors = Float[np.ndarray, "L d_model"]
 
@@ -66,7 +67,8 @@ def feed_forward_share() -> Question:
 
 def _how_far(distance: float) -> str:
     if distance < ROUNDING:
-        return f"Run in this order, the parts give the block's output (difference {distance:.1e})."
+        rounding = typeset(distance, ".1e")
+        return f"Run in this order, the parts give the block's output (difference {rounding})."
     return f"Run in this order, the parts miss the block's output by up to {distance:.2f}."
 
 

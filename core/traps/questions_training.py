@@ -12,6 +12,9 @@ from core.training.recipe import PAPER
 from core.training.schedule import smoothing_floor
 from core.traps.question import Question
 from core.traps.smoothing import smoothed_loss
+from core.written import percent
+
+_SURE = 0.9999  # more than the smoothed target asks for
 
 
 def loss_floor() -> Question:
@@ -19,12 +22,12 @@ def loss_floor() -> Question:
     tokens = FIRST_LETTER_ID + len(PAPER.letters)
     smoothing = PAPER.label_smoothing
     floor = smoothing_floor(smoothing, tokens)
-    sure = smoothed_loss(0.9999, smoothing, tokens)
+    sure = smoothed_loss(_SURE, smoothing, tokens)
     options = (0.0, smoothing, floor, math.log(tokens))
     said = (
         f"The target gives the right letter {1 - smoothing + smoothing / tokens:.3f} and shares "
         f"the rest among {tokens - 1} tokens; answering exactly that costs {floor:.3f}. Being "
-        f"surer costs more: at 99.99 % the loss is {sure:.3f}. Guessing blindly costs "
+        f"surer costs more: at {percent(_SURE, 2)} the loss is {sure:.3f}. Guessing blindly costs "
         f"{math.log(tokens):.2f}."
     )
     return Question(

@@ -9,7 +9,7 @@ from core.alphabet import FIRST_LETTER_ID
 from core.training.recipe import PAPER
 from core.training.schedule import learning_rate, smoothing_floor
 from core.traps.shown import Shown
-from core.written import percent
+from core.written import percent, typeset
 
 LAYERS, WIDTH = 12, 64
 SPREADS = {"small": 0.02, "large": 1.0}
@@ -30,7 +30,9 @@ def warm_up() -> Shown:
     return Shown(
         "Warm-up",
         "Small steps while the weights are random; post-LN models often diverge without it.",
-        ", ".join(f"{rate:.1e} at step {step:,}" for rate, step in zip(rates, at, strict=True)),
+        ", ".join(
+            f"{typeset(rate, '.1e')} at step {step:,}" for rate, step in zip(rates, at, strict=True)
+        ),
     )
 
 
@@ -71,13 +73,13 @@ def clipping() -> Shown:
 
 def xavier() -> Shown:
     """Spread of a signal after many layers, by first weights."""
-    spreads = {name: signal_left(name) for name in ("xavier", *SPREADS)}
+    xavier_left = signal_left("xavier")
+    small, large = (typeset(signal_left(name), ".0e") for name in SPREADS)
     return Shown(
         "Xavier initialisation",
         "Draws first weights so that signals neither grow nor fade from layer to layer.",
-        f"spread after {LAYERS} layers: {spreads['xavier']:.1f}; {spreads['small']:.0e} with "
-        f"weights of spread {SPREADS['small']:g}, {spreads['large']:.0e} with spread "
-        f"{SPREADS['large']:g}",
+        f"spread after {LAYERS} layers: {xavier_left:.1f}; {small} with weights of spread "
+        f"{SPREADS['small']:g}, {large} with spread {SPREADS['large']:g}",
     )
 
 

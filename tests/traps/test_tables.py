@@ -11,11 +11,12 @@ from core.training.recipe import PAPER
 from core.traps.families import families
 from core.traps.parts import gradient_left, parts
 from core.traps.tricks import signal_left, tricks
+from tests.typed import typed
 
 
 @pytest.fixture(scope="module")
 def measured():
-    return {line.name: line.measured.replace("\u00a0", " ") for line in (*parts(), *tricks())}
+    return {line.name: typed(line.measured) for line in (*parts(), *tricks())}
 
 
 def test_every_line_has_a_number(measured):

@@ -11,6 +11,7 @@ from core.toy.residue_vectors import residue_vectors
 from core.traps.parts import parts
 from core.traps.questions_attention import positions
 from core.traps.questions_block import one_layer
+from tests.typed import typed
 
 SEQUENCE = "CASSIRSSYEQYF"
 X = residue_vectors(SEQUENCE)
@@ -63,7 +64,7 @@ def test_how_far_each_order_misses_the_block():
     for said, result in zip(one_layer().evidence, orders, strict=True):
         apart = np.abs(result - block(X)).max()
         if result is orders[2]:
-            assert float(said.split("(difference ")[1].rstrip(").")) < 1e-12
+            assert float(typed(said).split("(difference ")[1].rstrip(").")) < 1e-12
         else:
             assert said.endswith(f"miss the block's output by up to {apart:.2f}.")
 
@@ -78,9 +79,9 @@ def test_what_a_shuffle_changes():
     on, off = (shuffled_apart(order, stamped=stamped) for stamped in (True, False))
     assert off < 1e-12
     assert f"With positions they move by up to {on:.2f}." in question.evidence[0]
-    assert float(question.evidence[0].split("difference ")[1].split(",")[0]) < 1e-12
+    assert float(typed(question.evidence[0]).split("difference ")[1].split(",")[0]) < 1e-12
     assert said.startswith(f"a shuffle changes {on:.2f} with it, ")
-    assert float(said.split()[-2]) < 1e-12
+    assert float(typed(said).split()[-2]) < 1e-12
 
 
 def test_the_parts_that_read_the_toy():

@@ -24,6 +24,7 @@ from pages.parts.traps.importance_words import (
     REVERSE,
     TOY,
     agreement,
+    spread,
     summary,
 )
 from pages.parts.traps.words import check_link, myth
@@ -166,7 +167,7 @@ def _all_heads(result: Importance) -> None:
         return
     best = result.heads[int(np.nanargmax(each))]
     words = (
-        f"Single heads of this model: from {known.min():+.2f} to {known.max():+.2f} "
+        f"Single heads of this model: from {spread(known)} "
         f"({(known < 0).sum()} of {len(known)} point the wrong way). Which head would you have "
         f"shown? The best here is {best}: nothing but the ablation told you so."
     )
@@ -186,4 +187,4 @@ def _all_models(sequence: str, hidden: int, run: tuple[str, Path]) -> None:
             rows.append(summary(_measured(model, sequence, hidden, run)))
         except (SequenceError, ValueError, OSError) as problem:
             st.caption(f"{model}: {problem}")
-    st.dataframe(pd.DataFrame(rows), hide_index=True)
+    st.table(pd.DataFrame(rows).set_index("Model"))

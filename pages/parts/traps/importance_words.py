@@ -3,6 +3,7 @@
 import numpy as np
 
 from core.traps.ranking import Importance
+from core.written import typeset
 
 TOY, REVERSE, PROTEIN = "Toy", "Reverse model", "TRB-mini"
 ALL_HEADS = "Mean of all heads"
@@ -49,8 +50,18 @@ def agreement(result: Importance, head: int | None) -> str:
     if np.isnan(rho):
         return "cannot be ranked"
     if head is not None or np.isnan(each).all():
-        return f"ρ = {rho:+.2f}"
-    return f"ρ = {rho:+.2f} for the mean, {np.nanmin(each):+.2f} to {np.nanmax(each):+.2f} by head"
+        return f"ρ = {signed(rho)}"
+    return f"ρ = {signed(rho)} for the mean, {spread(each)} by head"
+
+
+def signed(rho: float) -> str:
+    """A correlation with its sign."""
+    return typeset(rho, "+.2f")
+
+
+def spread(each: np.ndarray) -> str:
+    """From the lowest to the highest correlation that could be computed."""
+    return f"{signed(np.nanmin(each))} to {signed(np.nanmax(each))}"
 
 
 def summary(result: Importance) -> dict[str, object]:
@@ -61,8 +72,7 @@ def summary(result: Importance) -> dict[str, object]:
         "Model": result.model,
         "Most attended": result.names[int(np.argmax(result.received()))],
         "Matters most": result.names[int(np.argmax(result.effect))],
-        "ρ, mean of heads": round(result.correlation(), 2),
-        "ρ, worst head": round(float(known.min()), 2) if len(known) else None,
-        "ρ, best head": round(float(known.max()), 2) if len(known) else None,
-        "Heads that point the wrong way": f"{(known < 0).sum()} of {len(known)}",
+        "ρ, mean of heads": signed(result.correlation()) if len(known) else "",
+        "ρ, by head": spread(known) if len(known) else "",
+        "Heads pointing the wrong way": f"{(known < 0).sum()} of {len(known)}",
     }

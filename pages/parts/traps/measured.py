@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from core.alphabet import DEFAULT_SEQUENCE
 from core.figures.traps_growth import SMALLEST_SHARE, cost, fading
 from core.traps import cost as cost_of_attention
-from core.written import percent
+from core.written import percent, typeset
 from pages.parts.downloads import show_figure
 from pages.parts.trained import RECORDED
 from pages.parts.traps.words import check_link
@@ -16,6 +17,7 @@ from pages.parts.traps.words import check_link
 if TYPE_CHECKING:
     from core.traps.influence import Influence
 
+PROTEIN = 1000  # residues of a longish protein
 _RECURRENT = ("RNN", "RNN, orthogonal start", "GRU")
 TRAINED_LENGTHS = (8, 10, 13, 16)  # what the recorded run was trained on
 FORGETTING_CODE = """\
@@ -132,11 +134,7 @@ def _measure_influence() -> "list[Influence]":
 
 
 def _tiny(share: float) -> str:
-    if share >= 1e-3:
-        return percent(share, 1)
-    exponent = int(np.floor(np.log10(share)))
-    raised = str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-    return f"{share / 10.0**exponent:.0f}·10{raised}"
+    return percent(share, 1) if share >= 1e-3 else typeset(share, ".0e")
 
 
 @st.fragment
@@ -155,11 +153,11 @@ def show_cost() -> None:
 
 
 def _growth(measured: list[cost_of_attention.Measurement]) -> None:
-    longest = measured[-1]
+    longest, cdr3 = measured[-1], len(DEFAULT_SEQUENCE)
     words = (
         f"{longest.length:,} letters make {longest.pairs:,} pairs, {1000 * longest.seconds:.0f} ms "
-        f"and {longest.megabytes:.0f} MB per head. The 13 letters of a CDR3 make {13**2} pairs, a "
-        f"protein of 1,000 residues {1000**2:,}, in every head of every layer."
+        f"and {longest.megabytes:.0f} MB per head. The {cdr3} letters of a CDR3 make {cdr3**2} "
+        f"pairs, a protein of {PROTEIN:,} residues {PROTEIN**2:,}, in every head of every layer."
     )
     st.markdown(f"{cost_heading(*cost_of_attention.growth(measured))}\n{words}")
     lengths = [m.length for m in measured]

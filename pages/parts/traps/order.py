@@ -6,6 +6,7 @@ import streamlit as st
 from core.figures.traps_order import shuffle_differences
 from core.traps.order_toy import Shuffle, shuffle_toy
 from core.traps.question import ROUNDING
+from core.written import typeset
 from pages.parts.controls import sequence_box
 from pages.parts.downloads import show_figure
 from pages.parts.links import whole_number
@@ -61,7 +62,8 @@ def _picture(result: Shuffle, model: str, causal: bool, sequence: str, seed: int
     off, on = float(result.without_positions.max()), float(result.with_positions.max())
     number, words = f"{off:.2f}", "the causal mask tells the order: what is hidden depends on it"
     if off < ROUNDING:
-        number, words = f"{off:.1e}", "the outputs are the same vectors, shuffled (rounding only)"
+        number = typeset(off, ".1e")
+        words = "the outputs are the same vectors, shuffled (rounding only)"
     words = (
         f"{result.letters} → {result.shuffled}. With positions off {words}; with positions on "
         f"they differ by up to {on:.2f}."

@@ -31,7 +31,7 @@ def show() -> None:
     )
     counts, roles = _counts()
     low, high = min(c.block_share for c in counts), max(c.block_share for c in counts)
-    shares = percent(low, 1) if round(low, 3) == round(high, 3) else f"{low:.1%} to {high:.1%}"
+    shares = " to ".join(dict.fromkeys(percent(share, 1) for share in (low, high)))
     least = min(counts, key=lambda c: c.feed_forward_share)
     st.markdown(
         f"#### {shares} of a block's matrices are feed-forward, in all {len(counts)} models\n"
