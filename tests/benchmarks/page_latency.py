@@ -246,6 +246,16 @@ def beside(empty: dict[str, list[float]], rows: dict[str, list[float]]) -> dict:
     }
 
 
+def server_ratios(pairs: list[tuple[dict, dict]]) -> dict[str, float]:
+    """The server's median share of all these touches over that of the empty page in between."""
+    found = {}
+    for name, meaning in (("server_ms", "by the clock"), ("server_cpu_ms", "in processor time")):
+        empty, rows = ([ms for pair in pairs for ms in pair[i][name]] for i in range(2))
+        if rows:
+            found[meaning] = round(statistics.median(rows) / statistics.median(empty), 2)
+    return found
+
+
 def report(found: dict[str, tuple[dict, dict]]) -> dict:
     """Per action its numbers; then the bars, page by page."""
     actions: dict[str, dict] = {name: beside(*pair) for name, pair in found.items()}
@@ -256,11 +266,21 @@ def report(found: dict[str, tuple[dict, dict]]) -> dict:
         bars[f"{page}: median at most {MEDIAN_MS} ms"] = whole["median"] <= MEDIAN_MS
         bars[f"{page}: 95th percentile at most {P95_MS} ms"] = whole["p95"] <= P95_MS
         actions[f"{page}, all"] = {"drawn_ms": whole}
-    # A rerun of the toy page that every visitor makes is asking for another residue.
-    asked = [actions[name]["server_ratio"] for name in found if name.startswith("toy residue")]
-    if asked:
-        bars[f"server at most {SERVER_RATIO:g} times the empty page"] = max(asked) <= SERVER_RATIO
-    return {"actions": actions, "load_average": round(os.getloadavg()[0], 1), "bars": bars}
+    # Asking for another residue is the rerun that every visitor makes.
+    ratios = {
+        group: server_ratios([pair for name, pair in found.items() if name.startswith(group)])
+        for group in ("toy residue ", "toy ")
+    }
+    for group, by_meaning in ratios.items():
+        for meaning, ratio in by_meaning.items():
+            bar = f"{group}server at most {SERVER_RATIO:g} times the empty page {meaning}"
+            bars[bar] = ratio <= SERVER_RATIO
+    return {
+        "actions": actions,
+        "server": ratios,
+        "load_average": round(os.getloadavg()[0], 1),
+        "bars": bars,
+    }
 
 
 def main() -> int:
