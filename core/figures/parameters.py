@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from core.figures.palette import GREEN, GREY, ORANGE, PURPLE, SKY, base_layout, draw
+from core.written import percent
 
 _CONTAINER = "#e3e8ee"
 _COLOUR = {
@@ -40,11 +41,13 @@ def weight_treemap(paths: Sequence[str], counts: Sequence[int], whole: str) -> g
         "values": [totals[node] for node in ids],
         "branchvalues": "total",
         "marker": {"colors": [_COLOUR.get(name, _CONTAINER) for name in last]},
-        "texttemplate": "%{label}<br>%{value:,}",
-        "hovertemplate": "%{id}: %{value:,} weights, %{percentRoot:.1%} of all<extra></extra>",
+        "text": [percent(totals[node] / totals[whole], 1) for node in ids],
+        "texttemplate": "%{label}<br>%{value:,}<br>%{text}",
+        "hovertemplate": "%{id}: %{value:,} weights, %{text} of all<extra></extra>",
         "textfont": {"color": "#10151c"},
     }
-    return draw([treemap], base_layout(height=430))
+    readable = {"minsize": 11, "mode": "hide"}  # what is too small to read is left to the pointer
+    return draw([treemap], base_layout(height=430, uniformtext=readable))
 
 
 def _parent(node: str, whole: str) -> str:

@@ -12,6 +12,7 @@ from jaxtyping import Float
 
 from core.figures.palette import SEQUENTIAL, base_layout, draw
 from core.figures.toy_words import around
+from core.written import percent
 
 
 def cross_map(
@@ -46,10 +47,13 @@ def _heat(
         "xgap": 1,
         "ygap": 1,
         "customdata": [
-            [f"{q} {row} gives {k} {column}" for column, k in enumerate(keys, 1)]
-            for row, q in enumerate(queries, 1)
+            [
+                f"{q} {row} gives {k} {column}: {percent(weight, 1)}"
+                for column, (k, weight) in enumerate(zip(keys, given, strict=True), 1)
+            ]
+            for row, (q, given) in enumerate(zip(queries, weights.tolist(), strict=True), 1)
         ],
-        "hovertemplate": "%{customdata}: %{z:.1%}<extra></extra>",
+        "hovertemplate": "%{customdata}<extra></extra>",
     }
 
 

@@ -8,6 +8,9 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from core.figures.palette import BLUE, GREY, base_layout, draw
+from core.written import percent, typeset
+
+_TICKS = (0, 0.5, 1)
 
 
 def candidate_bars(
@@ -25,7 +28,7 @@ def candidate_bars(
         height=80 + 30 * len(labels),
         margin={"l": room, "r": 22, "t": 12, "b": 64},
         yaxis={"tickvals": bars["y"], "ticktext": ticks, "autorange": "reversed"},
-        xaxis=along | {"tickformat": ".0%"},
+        xaxis=along | {"tickvals": _TICKS, "ticktext": [percent(tick) for tick in _TICKS]},
     )
     return draw([bars], layout)
 
@@ -42,9 +45,11 @@ def _bars(
         "y": list(range(len(labels))),
         "orientation": "h",
         "marker": {"color": list(colours)},
-        "text": [f"{p:.1%}" for p in probabilities],
+        "text": [percent(p, 1) for p in probabilities],
         "textposition": "auto",
-        "customdata": list(scores),
-        "hovertext": list(labels),
-        "hovertemplate": "%{hovertext}: %{x:.2%}, score %{customdata:.3f}<extra></extra>",
+        "hovertext": [
+            f"{label}: {percent(p, 2)}, score {typeset(score, '.3f')}"
+            for label, p, score in zip(labels, probabilities, scores, strict=True)
+        ],
+        "hovertemplate": "%{hovertext}<extra></extra>",
     }

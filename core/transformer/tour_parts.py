@@ -146,8 +146,7 @@ def feed_forward(length: str) -> Part:
     """The network that every position passes alone."""
     return Part(
         "feed-forward",
-        "Each position thinks by itself: widen, cut negatives, narrow. Two thirds of a block's "
-        "weights sit here when d_ff is four times d_model.",
+        "Each position thinks by itself: widen, cut negatives, narrow.",
         r"\max(0,\, x W_1 + b_1)\, W_2 + b_2",
         (
             ("x", ("B", length, "d_model")),

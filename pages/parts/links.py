@@ -46,9 +46,11 @@ def number(low: float, high: float) -> Callable[[str], bool]:
     return fits
 
 
-def check_link(allowed: Mapping[str, Iterable[object]]) -> None:
-    """Say so when the URL holds none of the values that a widget offers."""
-    say_what_is_damaged({key: ("setting", _one_of(values)) for key, values in allowed.items()})
+def check_link(allowed: Mapping[str, Iterable[object]], **names: str) -> None:
+    """Say so when the URL holds none of the values that a widget offers; `names` are the keys'."""
+    say_what_is_damaged(
+        {key: (names.get(key, "setting"), _one_of(values)) for key, values in allowed.items()}
+    )
 
 
 def _one_of(values: Iterable[object]) -> Callable[[str], bool]:

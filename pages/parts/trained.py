@@ -14,7 +14,7 @@ RECORDED_RUN = ("Recorded paper run", RECORDED)
 def choose_trained(key: str = "f_run") -> tuple[str, Path] | None:
     """Title and file of the run whose weights are read, or None and a sentence without any."""
     known = _known()
-    check_link({key: known})
+    check_link({key: known}, **{key: "trained run"})
     if not known:
         st.info(
             "There is no trained model here yet. Train one (the sprint takes seconds), then come "

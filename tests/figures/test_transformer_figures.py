@@ -120,6 +120,7 @@ def test_a_treemap_adds_up_inside_out() -> None:
         "Encoder/Layer 2/Norms": 4,
         "Generator": 50,
     }
+    assert tree.text[tree.ids.index("Encoder")] == f"{700 / 157:.1f}\N{NO-BREAK SPACE}%"
     for node, parent in parents.items():
         if node in {"Encoder", "Encoder/Layer 1", "All"}:
             inside = [values[n] for n, p in parents.items() if p == node]
@@ -156,7 +157,7 @@ def test_norms_start_at_the_layer_they_belong_to() -> None:
 def test_cross_map_names_both_letters() -> None:
     weights = np.array([[0.25, 0.75]])
     drawn = cross_map(weights, ["C"], ["G", "I"], "asks", "answers").data[0]
-    assert drawn.customdata[0][1] == "C 1 gives I 2"
+    assert drawn.customdata[0][1] == "C 1 gives I 2: 75.0\N{NO-BREAK SPACE}%"
     assert drawn.zmin == 0
     assert drawn.zmax == 0.75
 
@@ -167,6 +168,7 @@ def test_kept_candidates_are_ticked_not_only_coloured(kept: list[bool]) -> None:
     ticked = [text.startswith("✓ ") for text in figure.layout.yaxis.ticktext]
     assert ticked == kept
     assert list(figure.data[0].x) == [0.9, 0.1]
+    assert figure.data[0].hovertext[1] == "F + I: 10.00\N{NO-BREAK SPACE}%, score −2.300"
 
 
 def test_what_flows_keeps_its_letters_and_signs() -> None:

@@ -22,6 +22,7 @@ from core.transformer.shape import ModelShape, Sizes
 from core.transformer.tour import BOXES, FAMILIES, boxes_of
 from core.transformer.trace import Trace
 from pages.parts.full.box import AXES
+from tests.typed import badly_set, typed
 
 ENTRY_SCRIPT = Path(__file__).resolve().parents[2] / "streamlit_app.py"
 SEQUENCE = "CASSIRSSYEQYF"
@@ -30,14 +31,17 @@ CHAPTERS = ["Positions", "Masks", "Weights", "Depth", "Cross-attention", "Decodi
 PICTURES = ["Table", "Waves", "Periods", "Similarity", "Rotation", "Toy", "Learned and rotary"]
 
 
+def chart(app: AppTest, key: str) -> Any:
+    return next(element for element in app.get("plotly_chart") if element.key == key)
+
+
 def words(app: AppTest) -> str:
     said = "\n".join(element.value for element in [*app.markdown, *app.caption])
-    return said.replace("\u00a0%", "%")
+    return typed(said).replace(" %", "%")
 
 
 def alts(app: AppTest) -> str:
-    said = "\n".join(chart.proto.alt for chart in app.get("plotly_chart"))
-    return said.replace("\u00a0%", "%")
+    return typed("\n".join(chart.proto.alt for chart in app.get("plotly_chart"))).replace(" %", "%")
 
 
 @pytest.fixture
@@ -55,6 +59,7 @@ def test_every_chapter_opens_by_its_link(opened, chapter: str) -> None:
     app = opened(f_part=chapter)
     assert app.segmented_control("f_part").value == chapter
     assert not app.warning or chapter == "Cross-attention"
+    assert not badly_set(app)
 
 
 def test_chapters_follow_one_another(opened) -> None:
@@ -100,6 +105,8 @@ def test_the_longest_sequence_fits_every_chapter(opened) -> None:
         {"f_step": "abc", "f_part": "Decoding"},
         {"f_layer": "7", "f_part": "Cross-attention"},
         {"f_fl": "3", "f_flow": "true"},
+        {"f_dims_16": "16", "f_part": "Positions", "f_pic": "Waves"},
+        {"f_drawn_for": "zz", "f_part": "Masks"},
     ],
 )
 def test_a_damaged_link_gives_the_default_and_a_sentence(opened, damage: dict[str, str]) -> None:
@@ -185,6 +192,13 @@ def test_shapes_and_counts_of_every_box_are_the_real_modules(pre_norm) -> None:
     }
 
 
+def counted_layers(shape: ModelShape) -> dict[str, int]:
+    """Weights of the first layer of each side of a real model."""
+    model = Transformer.from_shape(shape)
+    layers = {"encoder": model.encoder.layers[0], "decoder": model.decoder.layers[0]}
+    return {side: sum(p.numel() for p in layer.parameters()) for side, layer in layers.items()}
+
+
 @pytest.mark.parametrize("pre_norm", [False, True])
 def test_every_box_opens_with_its_numbers(opened, pre_norm) -> None:
     app = opened(
@@ -193,13 +207,14 @@ def test_every_box_opens_with_its_numbers(opened, pre_norm) -> None:
     shape = ModelShape(10_000, 8_000, 64, 4, 256, 3, pre_norm=pre_norm)
     sizes = Sizes(5, 13, 14, shape)
     assert f"; {20 if pre_norm else 18} boxes." in alts(app)
+    layers = counted_layers(shape)
     # The paper's boxes are tried one by one, of pre-LN those that the paper does not have.
     for box in [b for b in boxes_of(shape) if not pre_norm or b not in BOXES]:
         app.selectbox("f_box").set_value(box.title).run()
         assert not app.exception
         shown = words(app)
         for name, axes in box.part.flow:
-            numbers = "\u00a0×\u00a0".join(f"{n:,}" for n in sizes.of(axes))
+            numbers = " × ".join(f"{n:,}" for n in sizes.of(axes))
             escaped = ", ".join(axis.replace("_", r"\_") for axis in axes)
             assert f"| {name} | ({escaped}) | {numbers} |" in shown
         count = box.part.count(shape)
@@ -207,7 +222,8 @@ def test_every_box_opens_with_its_numbers(opened, pre_norm) -> None:
         for axis in {axis for _, axes in box.part.flow for axis in axes}:
             assert f"**{axis.replace('_', chr(92) + '_')}** {AXES[axis]}" in shown
         if box.repeated:
-            assert f"{3 * count:,} in all" in shown
+            share = f"{count / layers[box.side]:.1%}"
+            assert f"{3 * count:,} in all: {share} of the {box.side}'s layer." in shown
 
 
 @pytest.mark.parametrize("pre_norm", [False, True])
@@ -331,11 +347,11 @@ def test_numbers_of_the_masks(opened) -> None:
     expected = f"Of 196 pairs are allowed: padding {length * real}, causal {causal}, both {both}."
     assert expected in words(app)
     assert BLOCKED == -(10.0**9)
-    assert "a blocked score becomes −10⁹ before the softmax" in words(app)
+    assert "a blocked score becomes -10⁹ before the softmax" in words(app)
     table = app.table[0].value
     assert list(table.loc["it reads"]) == ["BOS", *SEQUENCE]
     assert list(table.loc["it must name"]) == [*SEQUENCE, "EOS"]
-    app.segmented_control("f_drawn_for").set_value(0).run()
+    app.segmented_control("f_drawn_for").set_value("the first sequence").run()
     assert f"padding 196, causal {causal}, both {causal}." in words(app)
 
 
@@ -380,6 +396,12 @@ def test_the_formulas_and_the_treemap_show_the_golden_counts(opened, golden) -> 
     assert f"feed-forward {12 * known['parameters_ffn']:,}, attention " in alts(app)
     assert f"attention {18 * known['parameters_attention_sublayer']:,}, embeddings" in alts(app)
     assert f"embeddings and generator {outside:,}." in alts(app)
+    (tree,) = json.loads(chart(app, "f_treemap").proto.spec)["data"]
+    drawn = dict(zip(tree["ids"], zip(tree["values"], tree["text"], strict=True), strict=True))
+    hidden = 6 * known["parameters_ffn"]
+    share = f"{100 * hidden / known['parameters_total']:.1f}\u00a0%"
+    assert drawn["Encoder, 6 layers/Feed-forward"] == (hidden, share)
+    assert drawn["Decoder, 6 layers/Feed-forward"] == (hidden, share)
 
 
 def test_sliders_and_presets_change_both_counts(opened) -> None:
@@ -514,9 +536,11 @@ def test_numbers_of_trained_cross_attention(opened, golden) -> None:
 @pytest.mark.parametrize("width", [1, 3])
 def test_numbers_of_a_decoding_step(opened, width: int) -> None:
     app = opened(f_part="Decoding", f_beam=str(width), f_step="4")
-    table = app.dataframe[0].value
+    table = app.table[0].value.map(typed)
+    numbers = table.columns[1:]
+    table[numbers] = table[numbers].astype(float)
     model, src = recorded_model(), torch.tensor([RESIDUES.encode(SEQUENCE)])
-    assert table["kept"].sum() == width
+    assert list(table.index).count("✓") == width
     for row in table.itertuples(index=False):
         begun, last = row.candidate.split(" + ")
         token = SPECIAL[last] if last in SPECIAL else RESIDUES.encode(last)[0]
@@ -524,15 +548,15 @@ def test_numbers_of_a_decoding_step(opened, width: int) -> None:
         with torch.no_grad():
             log_p = model(src, torch.tensor([ids[:-1]]))[0].log_softmax(-1)
         each = [float(log_p[n, ids[n + 1]]) for n in range(len(ids) - 1)]
-        assert row[2] == pytest.approx(each[-1], abs=2e-4)
-        assert row[3] == pytest.approx(sum(each), abs=2e-4)
-        assert row[4] == pytest.approx(sum(each) / ((5 + len(each)) / 6) ** 0.6, abs=2e-4)
+        assert row[1] == pytest.approx(each[-1], abs=2e-4)
+        assert row[2] == pytest.approx(sum(each), abs=2e-4)
+        assert row[3] == pytest.approx(sum(each) / ((5 + len(each)) / 6) ** 0.6, abs=2e-4)
     best = table.iloc[0]
     candidate = re.escape(best["candidate"])
     shown = re.search(rf"\*\*{candidate} with ([\d.]+)%, score (-[\d.]+)\*\*", words(app))
     assert shown
     assert float(shown[2]) == pytest.approx(best["score"], abs=0.00056)
-    assert float(shown[1]) == pytest.approx(100 * math.exp(best.iloc[2]), abs=0.061)
+    assert float(shown[1]) == pytest.approx(100 * math.exp(best.iloc[1]), abs=0.061)
     assert list(table["score"]) == sorted(table["score"], reverse=True)
     assert f"{SEQUENCE} → FYQEYSSRISSAC**, exactly reversed." in words(app)
 
@@ -557,12 +581,12 @@ def test_walking_with_the_buttons(opened) -> None:
 
 def test_parity_table_is_within_rounding_and_can_be_drawn_again(opened) -> None:
     app = opened(f_part="Checks")
-    first = app.dataframe[0].value
+    first = app.table[0].value.map(typed).astype(float)
     assert (first["float32"] < 1e-5).all()
     assert (first["float64"] < 1e-10).all()
-    assert "**14 of 14** are within rounding" in words(app)
-    next(button for button in app.button if button.label.startswith("Again")).click().run()
-    second = app.dataframe[0].value
+    assert "**14 of 14** are within rounding (below 10⁻⁵ in float32 and 10⁻¹⁰ in" in words(app)
+    app.number_input("f_pseed").set_value(1).run()
+    second = app.table[0].value.map(typed).astype(float)
     assert (second["float64"] < 1e-10).all()
     assert list(second["float32"]) != list(first["float32"])
 

@@ -2,8 +2,10 @@
 
 import streamlit as st
 
+from core.transformer.parameters import decoder_layer_parameters, encoder_layer_parameters
 from core.transformer.shape import Sizes
 from core.transformer.tour import Box
+from core.written import percent
 
 AXES = {
     "B": "sequences at once",
@@ -45,8 +47,17 @@ def _weights(box: Box, sizes: Sizes) -> str:
     if not count:
         return "**0** weights: nothing here is trained."
     if box.repeated:
-        return f"**{count:,}** weights in each of {layers} layers, {count * layers:,} in all."
+        return (
+            f"**{count:,}** weights in each of {layers} layers, {count * layers:,} in all: "
+            f"{percent(count / _layer(box, sizes), 1)} of the {box.side}'s layer."
+        )
     return f"**{count:,}** weights."
+
+
+def _layer(box: Box, sizes: Sizes) -> int:
+    """Weights of one whole layer of the box's side."""
+    whole = encoder_layer_parameters if box.side == "encoder" else decoder_layer_parameters
+    return whole(sizes.shape.d_model, sizes.shape.d_ff)
 
 
 def numbers(sizes: Sizes, axes: tuple[str, ...]) -> str:

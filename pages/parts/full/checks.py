@@ -4,7 +4,9 @@ import pandas as pd
 import streamlit as st
 
 from core.transformer.shape import Sizes
+from core.written import typeset
 from pages.parts.downloads import downloads
+from pages.parts.links import say_what_is_damaged, whole_number
 
 WORDS = {
     "layer_norm": "LayerNorm, formula written out",
@@ -15,6 +17,7 @@ WORDS = {
     "decoder_layer": "Decoder layer, causal and padding masks",
     "toy_block": "The toy's NumPy block",
 }
+MOST_SEEDS = 999
 BOUNDS = {"float32": 1e-5, "float64": 1e-10}
 CODE = """from core.parity import differences
 
@@ -23,30 +26,33 @@ for dtype in ("float32", "float64"):
 """
 
 
-def _again() -> None:
-    st.session_state["_f_parity"] += 1
-
-
 @st.fragment
 def show(sizes: Sizes, sequence: str) -> None:
-    """Largest absolute differences, drawn anew at each click."""
+    """Largest absolute differences, drawn anew for each seed."""
     st.markdown(
         "The same weights are copied into PyTorch's own layers, the same random input goes through "
         "both, and this is the largest difference of any number."
     )
-    seed = st.session_state.setdefault("_f_parity", 0)
-    st.button("Again, with other weights and input", icon=":material/casino:", on_click=_again)
+    say_what_is_damaged({"f_pseed": ("seed", whole_number(0, MOST_SEEDS))})
+    seed = st.number_input(
+        "Seed of weights and input", 0, MOST_SEEDS, 0, key="f_pseed", bind="query-params", width=240
+    )
+    seed = min(max(int(seed), 0), MOST_SEEDS)
     with st.spinner("Comparing …"):
         from core.parity import differences
 
         found = {dtype: differences(dtype, seed) for dtype in BOUNDS}
     _table(found, seed)
     agree = sum(found[d][n] < BOUNDS[d] for d in BOUNDS for n in WORDS)
-    bounds = " and ".join(f"{b:.0e} in {dtype}" for dtype, b in BOUNDS.items()).replace("-0", "-")
+    bounds = " and ".join(f"{_power(bound)} in {dtype}" for dtype, bound in BOUNDS.items())
     st.markdown(
         f"**{agree} of {len(BOUNDS) * len(WORDS)}** are within rounding (below {bounds}). What the "
         "drawing explains is what PyTorch computes."
     )
+
+
+def _power(bound: float) -> str:
+    return typeset(bound, ".0e").removeprefix("1·")
 
 
 def _table(found: dict[str, dict[str, float]], seed: int) -> None:
@@ -54,9 +60,5 @@ def _table(found: dict[str, dict[str, float]], seed: int) -> None:
         {"module": WORDS.values()}
         | {dtype: [found[dtype][name] for name in WORDS] for dtype in BOUNDS}
     )
-    st.dataframe(
-        table,
-        hide_index=True,
-        column_config={d: st.column_config.NumberColumn(d, format="%.1e") for d in BOUNDS},
-    )
+    st.table(table.set_index("module").map(lambda difference: typeset(difference, ".1e")))
     downloads("f_parity_table", table=table, code=CODE.format(seed=seed))

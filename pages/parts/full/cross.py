@@ -52,10 +52,10 @@ def untrained_weights(queries: str, keys: str, seed: int) -> np.ndarray:
 @st.fragment
 def show(sizes: Sizes, sequence: str) -> None:
     """One of the two maps."""
-    check_link({"f_cross": KINDS, "f_seed": SEEDS})
+    check_link({"f_cross": KINDS, "f_seed": SEEDS}, f_cross="map", f_seed="seed")
     st.markdown(
         "Here the two halves meet: **queries** come from the output, **keys and values** from the "
-        "source. Each row is one question and sums to 100 %."
+        "source. Each row is one question and sums to 100\u00a0%."
     )
     kind = st.segmented_control(
         "Map",
@@ -109,7 +109,7 @@ def _layer_and_head(
 def _pick(label: str, count: int, key: str) -> int:
     """A number from 1 on the screen, from 0 in the array."""
     options = tuple(range(1, count + 1))
-    check_link({key: options})
+    check_link({key: options}, **{key: label.lower()})
     chosen = st.segmented_control(
         label,
         options,

@@ -9,7 +9,7 @@ import streamlit as st
 from core.alphabet import BOS, EOS, PAD, SequenceError, Vocabulary, clean_sequence
 from core.figures.transformer_decoding import candidate_bars
 from core.transformer.shape import Sizes
-from core.written import percent
+from core.written import percent, typeset
 from pages.parts.downloads import show_figure
 from pages.parts.links import check_link
 from pages.parts.trained import choose_trained, readable
@@ -54,7 +54,7 @@ def show(sizes: Sizes, sequence: str) -> None:
     chosen = choose_trained()
     if chosen is None:
         return
-    check_link({"f_beam": WIDTHS})
+    check_link({"f_beam": WIDTHS}, f_beam="number of beginnings")
     width = st.select_slider(
         "Beginnings kept, k (1 = greedy)", WIDTHS, 1, key="f_beam", bind="query-params"
     )
@@ -73,7 +73,7 @@ def _choose_step(last: int) -> int:
         # Another sequence may need fewer steps than the one that was being walked.
         st.session_state["f_step"] = min(max(st.session_state["f_step"], 1), last)
     else:
-        check_link({"f_step": range(1, last + 1)})
+        check_link({"f_step": range(1, last + 1)}, f_step="step")
     number = st.slider("Step", 1, last, key="f_step", bind="query-params")
     with st.container(horizontal=True):
         st.button("Back", key="f_back", on_click=_move, args=(-1,), disabled=number == 1)
@@ -92,7 +92,8 @@ def _step(steps: list[list[dict]], letters: str, number: int, code: str) -> None
     labels = [_label(c, letters) for c in candidates]
     probabilities = [math.exp(c["log_p"]) for c in candidates]
     kept = [c["kept"] for c in candidates]
-    words = f"{labels[0]} with {percent(probabilities[0], 1)}, score {candidates[0]['score']:.3f}"
+    score = typeset(candidates[0]["score"], ".3f")
+    words = f"{labels[0]} with {percent(probabilities[0], 1)}, score {score}"
     st.markdown(f"Step {number} of {len(steps)}, best of {len(candidates)} shown: **{words}**.")
     left, right = st.columns(2)
     with left:
@@ -105,7 +106,7 @@ def _step(steps: list[list[dict]], letters: str, number: int, code: str) -> None
             code=code,
         )
     with right:
-        st.dataframe(_table(candidates, labels), hide_index=True)
+        st.table(_printed(candidates, labels))
 
 
 def _name(token: int, letters: str) -> str:
@@ -129,6 +130,15 @@ def _table(candidates: list[dict], labels: list[str]) -> pd.DataFrame:
             "score": [round(c["score"], 4) for c in candidates],
         }
     )
+
+
+def _printed(candidates: list[dict], labels: list[str]) -> pd.DataFrame:
+    """The table as it is read: a tick for what was kept, minus signs before the logarithms."""
+    table = _table(candidates, labels)
+    table["kept"] = ["✓" if kept else "" for kept in table["kept"]]
+    for column in table.columns[2:]:
+        table[column] = [typeset(value, ".4f") for value in table[column]]
+    return table.set_index("kept")
 
 
 def _result(last: list[dict], letters: str, sequence: str) -> None:

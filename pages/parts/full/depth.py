@@ -34,7 +34,7 @@ def measured(depth: int) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
 @st.fragment
 def show(sizes: Sizes, sequence: str) -> None:
     """Two figures: what flows up, what flows back."""
-    check_link({"f_depth": range(1, DEEPEST + 1)})
+    check_link({"f_depth": range(1, DEEPEST + 1)}, f_depth="number of layers")
     st.markdown(
         "The paper normalises **after** each addition, almost everybody since **before** each "
         "sublayer. Same weights, same input, one pass up and one gradient back through N layers:"

@@ -39,7 +39,7 @@ for box in boxes_of(shape):
 def show(sizes: Sizes, sequence: str) -> None:
     """Drawing left, the chosen box's panel right."""
     boxes = {box.title: box for box in boxes_of(sizes.shape)}
-    check_link({"f_box": boxes, "f_family": _FAMILY})
+    check_link({"f_box": boxes, "f_family": _FAMILY}, f_box="box", f_family="family")
     left, right = st.columns([11, 10], gap="medium")
     with right:
         box = _choose_box(boxes)

@@ -9,6 +9,7 @@ import streamlit as st
 from core.alphabet import BOS, RESIDUES, SequenceError, Vocabulary, clean_sequence
 from core.figures.transformer_flow import flowing
 from core.transformer.tour import Box
+from core.written import typeset
 from pages.parts.downloads import show_figure
 from pages.parts.links import check_link
 from pages.parts.trained import RECORDED, readable
@@ -46,7 +47,7 @@ def show(box: Box, sequence: str) -> None:
     """A switch, and behind it the heat map of what leaves `box`."""
     if not RECORDED.is_file() or box.title in ("Source tokens", "Output so far"):
         return
-    check_link({"f_flow": ("true", "false"), "f_fl": LAYERS})
+    check_link({"f_flow": ("true", "false"), "f_fl": LAYERS}, f_flow="switch", f_fl="layer")
     if not st.toggle(
         "Show what leaves this box in the recorded run", key="f_flow", bind="query-params"
     ):
@@ -94,4 +95,4 @@ def _picture(box: Box, sequence: str, layer: int, values: np.ndarray) -> None:
 def _largest(values: np.ndarray, letters: list[str], columns: list[str] | None) -> str:
     row, column = np.unravel_index(np.abs(values).argmax(), values.shape)
     where = columns[column] if columns else f"dimension {column}"
-    return f"Largest: {values[row, column]:.2f} at {letters[row]} {row + 1}, {where}."
+    return f"Largest: {typeset(values[row, column], '.2f')} at {letters[row]} {row + 1}, {where}."

@@ -9,8 +9,10 @@ from core.figures.toy_words import written
 from core.transformer.shape import Sizes
 from pages.parts.controls import sequence_box
 from pages.parts.downloads import show_figure
+from pages.parts.links import check_link
 
 SECOND = "CASSLGF"
+DRAWN_FOR = ("the first sequence", "the second")
 SHORT = {"BOS": "▸", "PAD": "·"}
 CODE = """import torch
 from core.alphabet import BOS, RESIDUES
@@ -48,15 +50,16 @@ def show(sizes: Sizes, sequence: str) -> None:
     )
     second = sequence_box("A second sequence in the same batch", key="f_two", default=SECOND)
     strings = (sequence, second.sequence)
+    check_link({"f_drawn_for": DRAWN_FOR}, f_drawn_for="string")
     which = st.segmented_control(
         "Drawn for",
-        [0, 1],
-        default=1,
+        DRAWN_FOR,
+        default=DRAWN_FOR[1],
         required=True,
-        format_func=strings.__getitem__,
         key="f_drawn_for",
+        bind="query-params",
     )
-    _three(strings, 1 if which is None else which)
+    _three(strings, DRAWN_FOR.index(which) if which in DRAWN_FOR else 1)
     _shifted(sequence)
 
 

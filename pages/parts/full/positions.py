@@ -9,6 +9,7 @@ from core.toy.residue_vectors import residue_vectors, wave_speeds
 from core.transformer.rotary import relative_error, rotary_scores
 from core.transformer.shape import Sizes
 from core.transformer.waves import sinusoidal_table
+from core.written import typeset
 from pages.parts.downloads import show_figure
 from pages.parts.full import sinusoids
 from pages.parts.links import check_link
@@ -24,7 +25,12 @@ def show(sizes: Sizes, sequence: str) -> None:
             "f_pl": sinusoids.LENGTHS,
             "f_shift": sinusoids.SHIFTS,
             "f_rd": sinusoids.WIDTHS,
-        }
+        },
+        f_pic="picture",
+        f_pd="width",
+        f_pl="number of positions",
+        f_shift="shift",
+        f_rd="width",
     )
     st.markdown(
         "Attention sees a bag of letters. So every vector is stamped with its position: a clock "
@@ -91,7 +97,7 @@ def _rotary(sequence: str) -> None:
     st.markdown(
         "The same query and the same key, placed at every pair of positions. Along a diagonal "
         f"the distance is constant: with RoPE scores differ there by at most "
-        f"**{relative_error(scores):.1e}**, with added sinusoids by "
+        f"**{typeset(relative_error(scores), '.1e')}**, with added sinusoids by "
         f"**{relative_error(added):.2f}**."
     )
 

@@ -14,7 +14,9 @@ from core.transformer.waves import (
     shift_rotation_error,
     sinusoidal_table,
 )
+from core.written import typeset
 from pages.parts.downloads import show_figure
+from pages.parts.links import check_link
 
 WIDTHS = (4, 8, 16, 32, 64, 128, 256, 512)
 LENGTHS = (10, 20, 50, 100, 200)
@@ -52,13 +54,16 @@ def _table(sequence: str) -> None:
 
 def _waves(sequence: str) -> None:
     width, length = _width_and_length()
+    key = f"f_dims_{width}"
+    check_link({key: range(width)}, **{key: "dimension"})
     pairs = np.unique(np.linspace(0, width // 2 - 1, 3).astype(int))
     dimensions = st.multiselect(
         "Dimensions",
         list(range(width)),
         [int(2 * pair) for pair in pairs],
         max_selections=6,
-        key=f"f_dims_{width}",
+        key=key,
+        bind="query-params",
     )
     positions = np.linspace(0, length - 1, 10 * (length - 1) + 1).round(6)
     curves = [_wave(d, positions, width) for d in dimensions]
@@ -103,7 +108,7 @@ def _similarity(sequence: str) -> None:
     length = _choice("Positions", LENGTHS, 50, "f_pl")
     cosine = cosine_by_distance(length, width)
     far = min(10, length - 1)
-    words = f"1 apart {cosine[1]:.4f}, {far} apart {cosine[far]:.4f}"
+    words = ", ".join(f"{d} apart {typeset(cosine[d], '.4f')}" for d in (1, far))
     show_figure(
         similarity_curve(cosine),
         key="f_similarity",
@@ -120,7 +125,7 @@ def _rotation(sequence: str) -> None:
     error = shift_rotation_error(shift, length, width)
     table = sinusoidal_table(shift + 1, width)
     st.markdown(
-        f"#### Largest difference: {error:.1e}\n"
+        f"#### Largest difference: {typeset(error, '.1e')}\n"
         f"One fixed matrix R turns the code of any position into the code {shift} further on: "
         f"every pair of dimensions is turned by its own angle, {_angles(shift, width)}. "
         f"Checked at {length} positions in {width} dimensions. So “{shift} to the left” is the "

@@ -1,11 +1,15 @@
 """Sizes of the model, and the count of its weights by formula and on the real classes."""
 
+import re
+from collections.abc import Sequence
+
 import pandas as pd
 import streamlit as st
 
 from core.alphabet import RESIDUES
 from core.figures.parameters import weight_treemap
 from core.transformer.parameters import (
+    Part,
     attention_parameters,
     decoder_layer_parameters,
     encoder_layer_parameters,
@@ -39,7 +43,7 @@ print(sum(part.count for part in parts_by_formula(shape)), total_by_counting(sha
 
 def choose_placement() -> bool:
     """Whether each norm stands before its sublayer (pre-LN)."""
-    check_link({"f_ln": PLACEMENTS})
+    check_link({"f_ln": PLACEMENTS}, f_ln="place of the norms")
     chosen = st.segmented_control(
         "Norms",
         PLACEMENTS,
@@ -62,7 +66,12 @@ def choose_sizes(sequence: str, *, pre_norm: bool, folded: bool) -> Sizes:
             "f_ff": HIDDEN,
             "f_n": range(1, MOST_LAYERS + 1),
             "f_b": range(1, MOST_BATCH + 1),
-        }
+        },
+        f_d="width",
+        f_h="number of heads",
+        f_ff="hidden width",
+        f_n="number of layers",
+        f_b="batch size",
     )
     vocabulary = ("vocabulary", whole_number(4, MOST_VOCABULARY))
     say_what_is_damaged({"f_sv": vocabulary, "f_tv": vocabulary})
@@ -128,13 +137,13 @@ def _shares(shape: ModelShape, total: int) -> None:
     hidden = sum(p.count for p in parts if p.name == "Feed-forward")
     layers = sum(p.count for p in parts if p.inside)
     st.markdown(
-        f"**{percent(hidden / layers, 1)}** of the layers' weights are feed-forward, "
-        f"**{percent(attention / layers, 1)}** attention; **{percent(1 - layers / total, 1)}** "
-        "of all weights are embeddings and generator. The number of heads changes nothing: they "
-        "share one width."
+        f"**{percent(hidden / layers, 1)}** of the layers' weights are feed-forward (green), "
+        f"**{percent(attention / layers, 1)}** attention (orange); "
+        f"**{percent(1 - layers / total, 1)}** of all weights are embeddings (purple) and "
+        "generator (blue). The number of heads changes nothing: they share one width."
     )
     show_figure(
-        weight_treemap([p.path for p in parts], [p.count for p in parts], "All weights"),
+        weight_treemap(_places(parts, shape), [p.count for p in parts], "All weights"),
         key="f_treemap",
         alt=f"Treemap of {total:,} weights: feed-forward {hidden:,}, attention {attention:,}, "
         f"embeddings and generator {total - layers:,}.",
@@ -144,6 +153,12 @@ def _shares(shape: ModelShape, total: int) -> None:
             f"{shape.d_ff}, {shape.num_layers}, pre_norm={shape.pre_norm}"
         ),
     )
+
+
+def _places(parts: Sequence[Part], shape: ModelShape) -> list[str]:
+    """Where each part is drawn: equal layers are one box, so that its numbers can be read."""
+    layers = f"{shape.num_layers} layer{'s' * (shape.num_layers > 1)}"
+    return [re.sub(r"/Layer \d+", f", {layers}", part.path) for part in parts]
 
 
 def _formulas(shape: ModelShape) -> None:
