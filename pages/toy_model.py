@@ -22,7 +22,7 @@ st.html(STYLE)
 left, right = st.columns(2)
 with left:
     maps(sequence)
-    st.caption("Dark: 0 % of a row's attention. Yellow: all of it.")
+    st.caption("Dark: 0\u00a0% of a row's attention. Yellow: all of it.")
 who_asks = right.container(key="toy_pick")
 edit_panel(sequence)
 ghost(sequence)

@@ -20,6 +20,6 @@ def badly_set(app) -> list[str]:
     Looked for in what is printed as text: code and formulas keep their own signs.
     """
     texts = [e.value for e in (*app.markdown, *app.caption, *app.subheader, *app.metric)]
-    words = "\n".join(re.sub(r"`[^`]*`|\$[^$]*\$", "", str(text)) for text in texts)
+    words = "\n".join(re.sub(r"`[^`]*`|\$+[^$]*\$+", "", str(text)) for text in texts)
     tables = "\n".join(table.value.to_csv() for table in app.table)
     return _BADLY_SET.findall(words + tables)

@@ -14,6 +14,7 @@ import plotly.graph_objects as go
 from core.figures.map_places import Strip, heads_strip, map_height
 from core.figures.palette import DIVERGING, SEQUENTIAL, base_layout, draw
 from core.figures.toy_words import UNSEEN_AXIS, words, written
+from core.written import percent
 
 # On a telephone the last of two such maps is narrower than its title, which then ends with it.
 _NARROW_UP_TO = 5
@@ -49,7 +50,7 @@ def ghost_maps(
     both |= {"hovertemplate": "%{z:.1%}<extra></extra>"}
     change = _heat(strip, {2: after - before}, DIVERGING, -largest, largest)
     change |= {"hovertemplate": "%{z:+.1%}<extra></extra>"}
-    titles = (f"Head {head} before", "after", f"change {_LESS_AND_MORE} {largest:.0%}")
+    titles = (f"Head {head} before", "after", f"change {_LESS_AND_MORE} {percent(largest)}")
     return draw([both, change, *_letters(strip, titles, labels)], _layout(strip))
 
 
@@ -108,8 +109,8 @@ def _cells(
     return _clickable(np.concatenate(across), np.concatenate(down)) | {
         "text": _pairs(labels) * strip.maps,
         # Seven digits of whatever size, where rounding would keep none of a small weight.
-        "customdata": np.concatenate([block.ravel() for block in weights]).astype(np.float32),
-        "hovertemplate": "%{text}: %{customdata:.1%}<extra></extra>",
+        "customdata": 100 * np.concatenate([block.ravel() for block in weights], dtype=np.float32),
+        "hovertemplate": "%{text}: %{customdata:.1f}\u00a0%<extra></extra>",
     }
 
 

@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 
 from core.figures.palette import BLUE, GREY, ORANGE, VERMILION, base_layout, draw
 from core.figures.toy_words import UNSEEN_AXIS, words, written
+from core.written import typeset
 
 _FILLED = 0.66
 _DASH = 0.42
@@ -53,7 +54,7 @@ def row_bars(panels: Sequence[Panel], labels: Sequence[str], key: int) -> go.Fig
         if panel.ghost is not None:
             for x, y in enumerate(np.round(zero + panel.ghost * scale, 5)):
                 ghosts += _across(x - _DASH, x + _DASH, float(y))
-        notes.append(f"{panel.name}  ({low:.3g} to {high:.3g})")
+        notes.append(f"{panel.name}  ({typeset(low, '.3g')} to {typeset(high, '.3g')})")
     data = [_lines(zeros, GREY, 1), _bars(bars)] + ([_lines(ghosts, ORANGE, 2)] if ghosts else [])
     return draw([*data, *_letters(labels, notes)], _layout(len(labels), len(panels)))
 
@@ -61,11 +62,15 @@ def row_bars(panels: Sequence[Panel], labels: Sequence[str], key: int) -> go.Fig
 def _texts(labels: Sequence[str], panel: Panel) -> list[str]:
     step = panel.name.partition(":")[0]
     texts = [
-        f"{name}: {step} {value:.4g}" for name, value in zip(labels, panel.values, strict=True)
+        f"{name}: {step} {typeset(value, '.4g')}"
+        for name, value in zip(labels, panel.values, strict=True)
     ]
     if panel.ghost is None:
         return texts
-    return [f"{t}<br>untouched {was:.4g}" for t, was in zip(texts, panel.ghost, strict=True)]
+    return [
+        f"{text}<br>untouched {typeset(was, '.4g')}"
+        for text, was in zip(texts, panel.ghost, strict=True)
+    ]
 
 
 def _bars(bars: dict[str, list]) -> dict[str, object]:

@@ -16,6 +16,7 @@ from core.figures.palette import (
     base_layout,
     draw,
 )
+from core.written import percent
 
 _NAMED_PLACES = 14
 
@@ -68,7 +69,7 @@ def grouped(points: np.ndarray) -> list[list[int]]:
 
 def _place_text(members: list[int], labels: Sequence[str], share: float) -> str:
     names = " ".join(labels[i] for i in members[:4]) + (" …" if len(members) > 4 else "")
-    return f"{names}<br>{share:.0%}"
+    return f"{names}<br>{percent(share)}"
 
 
 def _key_points(

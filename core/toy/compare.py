@@ -11,6 +11,7 @@ from jaxtyping import Float
 from core.toy.jobs import label, percent
 from core.toy.model import ToyRun
 from core.toy.residue_vectors import COLUMNS
+from core.written import typeset
 
 # Below this a difference is rounding, not an effect of the edit.
 NOTHING = 1e-12
@@ -72,7 +73,8 @@ def edit_list(before: ToyRun, after: ToyRun) -> list[str]:
     what_if = after.what_if
     words = [f"{label(before.sequence, s.position - 1)} is now {s.letter}" for s in what_if.swaps]
     words += [
-        f"head {e.head + 1}: W{e.matrix}[{COLUMNS[e.row]}, {e.column + 1}] = {e.value:g}"
+        f"head {e.head + 1}: W{e.matrix}[{COLUMNS[e.row]}, {e.column + 1}] = "
+        + typeset(e.value, "g")
         for e in what_if.weights
     ]
     words += [f"head {head + 1} muted" for head in sorted(what_if.muted)]

@@ -13,8 +13,8 @@ from core.alphabet import clean_sequence
 
 COLUMNS = ("HYD", "CHG", "POL", "ARO", "P1s", "P1c", "P2s", "P2c")
 COLUMN_MEANINGS = (
-    "hydropathy: water-hating +1 to water-loving -1",
-    "charge: +1, 0 or -1",
+    "hydropathy: water-hating +1 to water-loving −1",
+    "charge: +1, 0 or −1",
     "polar: 1 or 0",
     "aromatic: 1 or 0",
     "fast wave, sine of the position",

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from core.alphabet import AMINO_ACIDS
 from core.toy.heads import D_K, D_MODEL, HEADS, Head
+from core.written import typeset
 
 LONGEST_SEQUENCE = 60
 LARGEST_WEIGHT = 100.0
@@ -59,7 +60,8 @@ class WeightEdit:
             )
         if not math.isfinite(self.value) or abs(self.value) > LARGEST_WEIGHT:
             raise ValueError(
-                f"A weight of {self.value:g} is outside -{LARGEST_WEIGHT:g} to {LARGEST_WEIGHT:g}."
+                f"A weight of {typeset(self.value, 'g')} is outside −{LARGEST_WEIGHT:g} to "
+                f"{LARGEST_WEIGHT:g}."
             )
         object.__setattr__(self, "value", round(float(self.value), _DECIMALS) + 0.0)
 

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from core.toy.model import run_toy
 from core.toy.softmax_experiment import top_weights
 from core.toy.what_if import decode
+from tests.typed import badly_set, typed
 
 SEQUENCE = "CASSIRSSYEQYF"
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -182,6 +183,7 @@ def test_other_sequences_with_every_chapter_open(sequence):
     chapters = {f"t_c{number}": "true" for number in range(1, 8)}
     app = opened(seq=sequence, t_w="1A_nopos_m1", **chapters)
     assert len(app.get("plotly_chart")) >= 9
+    assert not badly_set(app)
     app.button(key="toy_restore").click().run()
     assert not app.exception
     assert ("The slow wave repeats every 18.85" in text(app)) == (len(sequence) > 19)
@@ -194,7 +196,7 @@ def test_closed_chapters_are_not_computed():
 
 def test_bag_of_letters_measures_both_ways():
     app = opened(t_c4="true", t_s="5")
-    off, on = (float(metric.value) for metric in app.metric)
+    off, on = (float(typed(metric.value)) for metric in app.metric)
     assert off < 1e-13 < 0.1 < on
 
 
@@ -235,7 +237,7 @@ def test_code_under_every_figure_runs_and_prints():
 
 def test_check_against_pytorch_passes_live():
     app = opened(t_c8="true")
-    single, double = (float(metric.value) for metric in app.metric)
+    single, double = (float(typed(metric.value)) for metric in app.metric)
     assert 0 < single < 1e-5
     assert double < 1e-12
     assert "agree with" in text(app)

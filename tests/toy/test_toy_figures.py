@@ -13,6 +13,7 @@ from core.figures.toy_waves import reach
 from core.figures.vectors import vector_strip
 from core.toy.jobs import labels
 from core.toy.model import run_toy
+from core.written import percent
 
 SEQUENCE = "CASSIRSSYEQYF"
 RUN = run_toy(SEQUENCE)
@@ -46,7 +47,7 @@ def test_a_click_on_a_cell_names_its_map_row_and_column():
         assert points.y[point] == strip.top(which) + row
         assert points.x[point] == strip.left(which) + column
         assert points.text[point] == f"{NAMES[row]} asks {NAMES[column]}"
-        assert points.customdata[point] == pytest.approx(WEIGHTS[which][row, column])
+        assert points.customdata[point] == pytest.approx(100 * WEIGHTS[which][row, column])
     # One element for all of them: the browser would need long for an element each.
     assert points.marker.maxdisplayed == 1
 
@@ -154,7 +155,7 @@ def test_plane_groups_keys_at_the_same_place_and_adds_their_weights():
     assert [9] in groups
     figure = query_key_plane(steps.queries[5], steps.keys, steps.weights[5], NAMES, "R6")
     keys = next(trace for trace in figure.data if trace.name == "keys")
-    assert any("E10<br>61%" in text or "E10<br>60%" in text for text in keys.text)
+    assert any(f"E10<br>{percent(0.605)}" in text for text in keys.text)
     assert len(keys.x) == len(groups)
 
 

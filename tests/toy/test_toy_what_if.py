@@ -181,7 +181,7 @@ def test_edit_list_says_every_edit():
     edits = decode("6A_w1q2a-2.5_m34_nopos_noscale_causal")[0]
     assert edit_list(GHOST, run_toy(SEQUENCE, edits)) == [
         "R6 is now A",
-        "head 1: Wq[CHG, 1] = -2.5",
+        "head 1: Wq[CHG, 1] = −2.5",
         "head 3 muted",
         "head 4 muted",
         "positions off",

@@ -8,12 +8,13 @@ import streamlit as st
 from core.figures.toy_waves import reach
 from core.figures.vectors import vector_strip
 from core.toy.compare import output_shift
-from core.toy.jobs import label, labels, percent
+from core.toy.jobs import label, labels
 from core.toy.model import ToyRun, run_toy
 from core.toy.residue_vectors import COLUMN_MEANINGS, COLUMNS, slow_wave_period
 from core.toy.shuffle import shuffle_proof
 from core.toy.slow_wave import limit_sentence
 from core.toy.what_if import LONGEST_SEQUENCE
+from core.written import percent, typeset
 from pages.parts.chapters import chapter
 from pages.parts.downloads import show_figure
 from pages.parts.toy.runs import runs, snippet
@@ -95,7 +96,9 @@ def bag_of_letters(sequence: str) -> None:
     proof = shuffle_proof(after.sequence, min(9999, max(0, int(seed))), after.what_if)
     st.markdown(f"`{after.sequence}` shuffled is `{proof.shuffled}`.")
     off, on = st.columns(2)
-    off.metric("Largest difference, positions off", f"{proof.without_positions:.1e}", border=True)
+    off.metric(
+        "Largest difference, positions off", typeset(proof.without_positions, ".1e"), border=True
+    )
     on.metric("Largest difference, positions on", f"{proof.with_positions:.2f}", border=True)
     st.markdown(
         "Compared: the outputs of the shuffled sequence, and the outputs of the original put into "

@@ -6,9 +6,9 @@ import numpy as np
 import streamlit as st
 
 from core.figures.toy_sqrt import draw_bars, top_weight_histogram
-from core.toy.jobs import percent
 from core.toy.model import run_toy
 from core.toy.softmax_experiment import TopWeights, one_draw, top_weights
+from core.written import percent, typeset
 from pages.parts.chapters import chapter
 from pages.parts.downloads import show_figure
 
@@ -34,9 +34,7 @@ def square_root(sequence: str) -> None:
         _one_draw(d_k)
     with right:
         _thousand_draws(d_k)
-    st.caption(
-        "Published for one draw with d_k 64: 99.8 % raw and 33 % divided (published values)."
-    )
+    st.caption("Published for one draw with d_k 64: 99.8\u00a0% raw and 33\u00a0% divided.")
 
 
 @st.fragment
@@ -89,8 +87,12 @@ def against_pytorch(sequence: str) -> None:
 
         single, double = (toy_block_difference(d, sequence) for d in ("float32", "float64"))
     left, right = st.columns(2)
-    left.metric("Largest difference, float32 (must be below 1e-5)", f"{single:.1e}", border=True)
-    right.metric("Largest difference, float64 (must be below 1e-12)", f"{double:.1e}", border=True)
+    left.metric(
+        "Largest difference, float32 (must be below 10⁻⁵)", typeset(single, ".1e"), border=True
+    )
+    right.metric(
+        "Largest difference, float64 (must be below 10⁻¹²)", typeset(double, ".1e"), border=True
+    )
     same = single < 1e-5 and double < 1e-12
     st.markdown(
         f"{':material/check_circle:' if same else ':material/cancel:'} "

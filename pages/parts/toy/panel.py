@@ -58,7 +58,7 @@ def _weights(after: ToyRun, head: int) -> None:
         name: getattr(after.heads[head], f"w_{matrix}")[:, column].round(3)
         for name, (matrix, column) in _COLUMNS.items()
     }
-    st.caption(f"Head {head + 1}: any entry, from -{LARGEST_WEIGHT:g} to {LARGEST_WEIGHT:g}.")
+    st.caption(f"Head {head + 1}: any entry, from −{LARGEST_WEIGHT:g} to {LARGEST_WEIGHT:g}.")
     st.data_editor(
         pd.DataFrame(columns, index=list(COLUMNS)),
         key=key,

@@ -12,6 +12,7 @@ from core.toy.formula_walk import formula_walk
 from core.toy.jobs import labels, reading
 from core.toy.model import ToyRun
 from core.toy.what_if import UNTOUCHED
+from core.written import typeset
 from pages.parts.chapters import chapter
 from pages.parts.downloads import show_figure
 from pages.parts.toy import redraw
@@ -114,7 +115,7 @@ def _panels(before: ToyRun, after: ToyRun, head: int, query: int) -> list[Panel]
     ]
     for dimension in range(now.values.shape[1]):
         parts = [s.weights[query] * s.values[:, dimension] for s in (now, was)]
-        name = f"weight × value {dimension + 1}: adds up to {parts[0].sum():.3f}"
+        name = f"weight × value {dimension + 1}: adds up to {typeset(parts[0].sum(), '.3f')}"
         panels.append(Panel(name, parts[0], parts[1] if edited else None))
     return panels
 
