@@ -23,7 +23,7 @@ def cross_map(
     answers: str,
 ) -> go.Figure:
     """Rows ask, columns answer; every row sums to 1."""
-    letters, axes = around(queries, keys)
+    letters, axes = around(queries, ["▸" if key == "BOS" else key for key in keys])
     room = 10 + 9 * max(map(len, queries))  # pixels that the rows' letters take
     layout = base_layout(
         height=max(300, 100 + 20 * len(queries)),

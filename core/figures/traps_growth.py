@@ -26,10 +26,10 @@ def fading(
     looks = zip(CATEGORICAL, _SYMBOLS, strict=False)
     lines = [_line(*line, *look) for line, look in zip(shares.items(), looks, strict=False)]
     layout = base_layout(
-        height=340,
+        height=380,
         margin={"l": 82, "r": 8, "t": 68, "b": 64},
         xaxis=_length_axis(lengths),
-        yaxis=_log(2) | {"title": {"text": "Share of the first letter"}},
+        yaxis=_log(4) | {"title": {"text": "Share of the first letter"}},
         legend=_legend(1.02),
     )
     return draw([equal, *lines, upright], layout)

@@ -58,10 +58,17 @@ def _some(names: Sequence[str]) -> dict[str, Any]:
 
 
 def head_agreement(heads: Sequence[str], correlations: Float[np.ndarray, " heads"]) -> go.Figure:
-    """One bar per head: its rank correlation with the effect of ablation, from -1 to 1."""
+    """One bar per head: its rank correlation with the effect of ablation, from -1 to 1.
+
+    Heads are called "Head 2, …" or "Layer 1, head 2"; those of one layer stand together.
+    """
+    groups = [name.split(",")[0] for name in heads]
+    first = list(dict.fromkeys(groups))
+    x = [at + 0.8 * first.index(group) for at, group in enumerate(groups)]
+    middles = [np.mean([at for at, g in zip(x, groups, strict=True) if g == one]) for one in first]
     bars = {
         "type": "bar",
-        "x": list(range(1, len(heads) + 1)),
+        "x": x,
         "y": correlations,
         "marker": {"color": [ORANGE if value < 0 else BLUE for value in correlations]},
         "customdata": list(heads),
@@ -71,7 +78,11 @@ def head_agreement(heads: Sequence[str], correlations: Float[np.ndarray, " heads
         height=220,
         margin={"l": 66, "r": 8, "t": 20, "b": 64},
         yaxis={"range": [-1, 1], "title": {"text": "Rank correlation"}, "tickvals": [-1, 0, 1]},
-        xaxis={"title": {"text": "Head"}, "type": "category", "nticks": 13},
+        xaxis={
+            "title": {"text": first[0].split()[0]},
+            "tickvals": middles,
+            "ticktext": [one.split()[-1] for one in first],
+        },
     )
     return draw([bars], layout)
 

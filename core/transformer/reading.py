@@ -1,6 +1,6 @@
 """What a model looked at, as NumPy arrays, for one source and one output.
 
-In: a model, trained or not, and ids. Out: cross-attention weights of every layer.
+In: a model, trained or not, and ids. Out: attention weights.
 """
 
 import numpy as np
@@ -28,8 +28,16 @@ def cross_attention(
     """
     if not model.shape.use_cross_attention:
         raise ValueError("This model was built without cross-attention: there is nothing to show.")
+    weights = all_attention(model, src, tgt)
+    names = [f"decoder.{number}.cross" for number in range(1, model.shape.num_layers + 1)]
+    return np.stack([weights[name] for name in names])
+
+
+def all_attention(
+    model: Transformer, src: tuple[int, ...], tgt: tuple[int, ...]
+) -> dict[str, Float[np.ndarray, "h n_query n_key"]]:
+    """Weights of every attention, called as in a trace: "encoder.1.self", "decoder.2.cross"."""
     trace = Trace()
     with evaluating(model):
         model(torch.tensor([src]), torch.tensor([tgt]), trace=trace)
-    names = [f"decoder.{number}.cross" for number in range(1, model.shape.num_layers + 1)]
-    return np.stack([trace.weights[name][0].float().numpy() for name in names])
+    return {name: weights[0].float().numpy() for name, weights in trace.weights.items()}

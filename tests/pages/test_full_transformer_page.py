@@ -105,6 +105,7 @@ def test_the_longest_sequence_fits_every_chapter(opened) -> None:
         {"f_step": "abc", "f_part": "Decoding"},
         {"f_layer": "7", "f_part": "Cross-attention"},
         {"f_fl": "3", "f_flow": "true"},
+        {"f_fh": "5", "f_flow": "true"},
         {"f_dims_16": "16", "f_part": "Positions", "f_pic": "Waves"},
         {"f_drawn_for": "zz", "f_part": "Masks"},
     ],
@@ -223,7 +224,8 @@ def test_every_box_opens_with_its_numbers(opened, pre_norm) -> None:
             assert f"**{axis.replace('_', chr(92) + '_')}** {AXES[axis]}" in shown
         if box.repeated:
             share = f"{count / layers[box.side]:.1%}"
-            assert f"{3 * count:,} in all: {share} of the {box.side}'s layer." in shown
+            assert f"({share} of a" in shown
+            assert f"{box.side} layer), {3 * count:,} in all." in shown
 
 
 @pytest.mark.parametrize("pre_norm", [False, True])
@@ -661,3 +663,38 @@ def test_numbers_that_leave_a_box(opened) -> None:
         assert f"rows are {values.shape[1]} wide" in words(app)
     app.text_input("seq").set_value("ACDEFGHIKLMNPQRSTVWY").run()
     assert "20 letters; this run read at most 16" in app.error[0].value
+
+
+def test_whom_each_attention_looks_at_in_one_head(opened) -> None:
+    app = opened(f_flow="true", f_box="Self-attention", f_fl="1", f_fh="3")
+    model, trace = recorded_model(), Trace()
+    source, output = list(SEQUENCE), ["BOS", *SEQUENCE[::-1]]
+    tgt = torch.tensor([(BOS, *RESIDUES.encode(SEQUENCE[::-1]))])
+    with torch.no_grad():
+        model(torch.tensor([RESIDUES.encode(SEQUENCE)]), tgt, trace=trace)
+    for title, name, asks, answers in (
+        ("Self-attention", "encoder.1.self", source, source),
+        ("Causal self-attention", "decoder.1.self", output, output),
+        ("Cross-attention", "decoder.1.cross", output, source),
+    ):
+        app.selectbox("f_box").set_value(title).run()
+        assert not app.exception
+        weights = trace.weights[name][0, 2].numpy()
+        row, column = np.unravel_index(weights.argmax(), weights.shape)
+        share = f"{weights[row, column]:.1%} to {answers[column]} {column + 1}."
+        expected = f"Strongest: {asks[row]} {row + 1} gives {share}"
+        assert expected in words(app)
+        assert f"{title}, layer 1, head 3 of the recorded run. {expected}" in alts(app)
+        # The causal mask: exactly nothing goes to later letters.
+        assert ("0.0% goes to letters still to come" in words(app)) == (output is answers)
+
+
+def test_the_boxes_can_be_walked_in_the_order_of_the_forward_pass(opened) -> None:
+    app = opened(f_box="Encoder norm 2")
+    for title in ("Output so far", "Output embedding"):
+        app.button("f_next_box").click().run()
+        assert not app.exception
+        assert app.selectbox("f_box").value == title
+    app.selectbox("f_box").set_value("Next letter").run()
+    app.button("f_next_box").click().run()
+    assert app.selectbox("f_box").value == "Source tokens"

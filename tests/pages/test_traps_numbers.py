@@ -58,7 +58,7 @@ def test_importance(open_page, model):
     said = f"from {each.min():+.2f} to {each.max():+.2f} ({sum(each < 0)} of {len(each)} point"
     assert said in words(app)
     assert said in traces(app, "traps_heads")[0]["alt"]
-    row = app.table[0].value.loc[above["alt"].split(":")[0]]
+    row = app.table[0].value[above["alt"].split(":")[0]]
     assert [typed(cell) for cell in row] == [
         received.idxmax(),
         effect.idxmax(),

@@ -129,8 +129,8 @@ def test_one_table_compares_all_three_models(open_page):
     app = open_page("traps", x_all="true")
     assert not app.exception
     table = app.table[0].value
-    assert list(table.index) == ["Toy model", "Recorded paper run", "TRB-mini, not ESM-2"]
-    assert table["ρ, mean of heads"].tolist()[0] == "+0.46"
+    assert list(table.columns) == ["Toy model", "Recorded paper run", "TRB-mini, not ESM-2"]
+    assert table.loc["ρ, mean of heads"].tolist()[0] == "+0.46"
     assert not badly_set(app)
 
 

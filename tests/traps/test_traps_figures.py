@@ -63,8 +63,18 @@ def test_negative_effects_stay_inside_the_picture():
 
 
 def test_heads_that_point_the_wrong_way_have_another_colour():
-    figure = head_agreement(("a", "b"), np.array([0.5, -0.5]))
+    figure = head_agreement(("Head 1, a", "Head 2, b"), np.array([0.5, -0.5]))
     assert len(set(figure.data[0].marker.color)) == 2
+
+
+def test_heads_of_one_layer_stand_together_above_its_number():
+    names = [f"Layer {layer}, head {head}" for layer in (1, 2) for head in (1, 2, 3)]
+    figure = head_agreement(names, np.linspace(-1, 1, 6))
+    steps = np.diff(figure.data[0].x)
+    assert steps.argmax() == 2  # between the layers
+    assert figure.layout.xaxis.title.text == "Layer"
+    middles = dict(zip(figure.layout.xaxis.ticktext, figure.layout.xaxis.tickvals, strict=True))
+    assert middles == {"1": figure.data[0].x[1], "2": figure.data[0].x[4]}
 
 
 def test_both_shuffle_maps_share_one_scale():

@@ -20,6 +20,9 @@ AXES = {
 }
 
 
+_A = {"encoder": "an encoder", "decoder": "a decoder"}
+
+
 def panel(box: Box, sizes: Sizes) -> None:
     """What the box does, its formula, its arrays, its weights, and the class's own source."""
     part = box.part
@@ -48,8 +51,9 @@ def _weights(box: Box, sizes: Sizes) -> str:
         return "**0** weights: nothing here is trained."
     if box.repeated:
         return (
-            f"**{count:,}** weights in each of {layers} layers, {count * layers:,} in all: "
-            f"{percent(count / _layer(box, sizes), 1)} of the {box.side}'s layer."
+            f"**{count:,}** weights in each of {layers} layers "
+            f"({percent(count / _layer(box, sizes), 1)} of {_A[box.side]} layer), "
+            f"{count * layers:,} in all."
         )
     return f"**{count:,}** weights."
 

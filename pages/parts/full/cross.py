@@ -80,7 +80,7 @@ def _untrained(sequence: str) -> None:
         seed = st.select_slider("Seed", SEEDS, 0, key="f_seed", bind="query-params")
     layer, head = _layer_and_head(places, (LAYERS, HEADS), "f_")
     weights = untrained_weights(sequence, PEPTIDE, seed)[layer, head]
-    words = _strongest(weights, list(sequence), list(PEPTIDE))
+    words = strongest(weights, list(sequence), list(PEPTIDE))
     strings = {"keys": PEPTIDE, "queries": sequence}
     words += f"; even sharing would be {percent(1 / len(PEPTIDE), 1)}."
     show_figure(
@@ -121,7 +121,8 @@ def _pick(label: str, count: int, key: str) -> int:
     return (chosen if chosen in options else 1) - 1
 
 
-def _strongest(weights: np.ndarray, queries: list[str], keys: list[str]) -> str:
+def strongest(weights: np.ndarray, queries: list[str], keys: list[str]) -> str:
+    """Which query gives how much to which key, places counted from 1."""
     row, column = np.unravel_index(weights.argmax(), weights.shape)
     return (
         f"Strongest: {queries[row]} {row + 1} gives {percent(float(weights[row, column]), 1)} to "
@@ -146,7 +147,7 @@ def _written(weights: np.ndarray, output: str, sequence: str, file: str) -> None
 
     layer, head = _layer_and_head(st.columns(2), weights.shape[:2], "f_t")
     shown, asks = weights[layer, head], ["BOS", *output]
-    words = _strongest(shown, asks, list(sequence))
+    words = strongest(shown, asks, list(sequence))
     means = [percent(antidiagonal_mean(each), 1) for each in weights]
     means_words = ", ".join(f"layer {n} {mean}" for n, mean in enumerate(means, 1))
     show_figure(

@@ -55,14 +55,29 @@ def show(sizes: Sizes, sequence: str) -> None:
 
 def _choose_box(boxes: dict[str, Box]) -> Box:
     titles = list(boxes)
-    chosen = st.selectbox(
-        "Box (or click it in the drawing)",
-        titles,
-        index=titles.index(_FIRST),
-        key="f_box",
-        bind="query-params",
-    )
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        chosen = st.selectbox(
+            "Box (or click it in the drawing)",
+            titles,
+            index=titles.index(_FIRST),
+            key="f_box",
+            bind="query-params",
+        )
+        following = titles[(titles.index(chosen if chosen in boxes else _FIRST) + 1) % len(titles)]
+        st.button(
+            "Next box",
+            icon=":material/arrow_upward:",
+            key="f_next_box",
+            on_click=_open_box,
+            args=(following,),
+            help=f"In the order of the forward pass: {following}.",
+            shortcut="n",
+        )
     return boxes.get(chosen, boxes[_FIRST])
+
+
+def _open_box(title: str) -> None:
+    st.session_state["f_box"] = title
 
 
 def _choose_family() -> Family:

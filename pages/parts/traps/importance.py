@@ -143,7 +143,7 @@ def _picture(result: Importance, head: int | None, code: str) -> None:
     st.markdown(f"#### Rank correlation {agreed}\n{words}")
     received = result.received(head)
     places = ranks(received), ranks(result.effect)
-    title = f"Effect of taking it away ({result.effect_unit})"
+    title = f"Effect ({result.effect_unit})"
     show_figure(
         two_rankings(result.names, received, result.effect, *places, effect_title=title),
         key="traps_importance",
@@ -187,4 +187,4 @@ def _all_models(sequence: str, hidden: int, run: tuple[str, Path]) -> None:
             rows.append(summary(_measured(model, sequence, hidden, run)))
         except (SequenceError, ValueError, OSError) as problem:
             st.caption(f"{model}: {problem}")
-    st.table(pd.DataFrame(rows).set_index("Model"))
+    st.table(pd.DataFrame(rows).set_index("Model").T)
