@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from streamlit.testing.v1 import AppTest
@@ -538,9 +539,11 @@ def test_numbers_of_trained_cross_attention(opened, golden) -> None:
 @pytest.mark.parametrize("width", [1, 3])
 def test_numbers_of_a_decoding_step(opened, width: int) -> None:
     app = opened(f_part="Decoding", f_beam=str(width), f_step="4")
-    table = app.table[0].value.map(typed)
-    numbers = table.columns[1:]
-    table[numbers] = table[numbers].astype(float)
+    (table,) = [e.value for e in app.markdown if e.value.startswith("| kept ")]
+    head, _, *rows = [line.strip("|").split("|") for line in typed(table).splitlines()]
+    names, cells = [n.strip() for n in head], [[c.strip() for c in row] for row in rows]
+    table = pd.DataFrame(cells, columns=names).set_index("kept")
+    table[names[2:]] = table[names[2:]].astype(float)
     model, src = recorded_model(), torch.tensor([RESIDUES.encode(SEQUENCE)])
     assert list(table.index).count("✓") == width
     for row in table.itertuples(index=False):

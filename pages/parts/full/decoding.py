@@ -106,7 +106,7 @@ def _step(steps: list[list[dict]], letters: str, number: int, code: str) -> None
             code=code,
         )
     with right:
-        st.table(_printed(candidates, labels))
+        st.markdown(_printed(candidates, labels))
 
 
 def _name(token: int, letters: str) -> str:
@@ -132,13 +132,14 @@ def _table(candidates: list[dict], labels: list[str]) -> pd.DataFrame:
     )
 
 
-def _printed(candidates: list[dict], labels: list[str]) -> pd.DataFrame:
-    """The table as it is read: a tick for what was kept, minus signs before the logarithms."""
-    table = _table(candidates, labels)
-    table["kept"] = ["✓" if kept else "" for kept in table["kept"]]
-    for column in table.columns[2:]:
-        table[column] = [typeset(value, ".4f") for value in table[column]]
-    return table.set_index("kept")
+def _printed(candidates: list[dict], labels: list[str]) -> str:
+    """The table as Markdown, which a browser draws as one piece and not cell by cell."""
+    rows = [
+        ("✓" * c["kept"], label, *(typeset(c[n], ".4f") for n in ("log_p", "total", "score")))
+        for c, label in zip(candidates, labels, strict=True)
+    ]
+    head = [("kept", "candidate", "log p of the last", "sum of log p", "score"), ("---",) * 5]
+    return "\n".join(f"| {' | '.join(row)} |" for row in (*head, *rows))
 
 
 def _result(last: list[dict], letters: str, sequence: str) -> None:

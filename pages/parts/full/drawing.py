@@ -89,6 +89,7 @@ def _choose_family() -> Family:
         key="f_family",
         bind="query-params",
         help="The same parts build all three; boxes that a family lacks are greyed out.",
+        wrap=True,
     )
     family = _FAMILY.get(chosen or "", FAMILIES[0])
     st.caption(
