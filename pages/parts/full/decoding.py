@@ -106,7 +106,7 @@ def _step(steps: list[list[dict]], letters: str, number: int, code: str) -> None
             code=code,
         )
     with right:
-        st.markdown(_printed(candidates, labels))
+        st.dataframe(_printed(_table(candidates, labels)), hide_index=True)
 
 
 def _name(token: int, letters: str) -> str:
@@ -132,14 +132,9 @@ def _table(candidates: list[dict], labels: list[str]) -> pd.DataFrame:
     )
 
 
-def _printed(candidates: list[dict], labels: list[str]) -> str:
-    """The table as Markdown, which a browser draws as one piece and not cell by cell."""
-    rows = [
-        ("✓" * c["kept"], label, *(typeset(c[n], ".4f") for n in ("log_p", "total", "score")))
-        for c, label in zip(candidates, labels, strict=True)
-    ]
-    head = [("kept", "candidate", "log p of the last", "sum of log p", "score"), ("---",) * 5]
-    return "\n".join(f"| {' | '.join(row)} |" for row in (*head, *rows))
+def _printed(table: pd.DataFrame) -> pd.DataFrame:
+    """The table as it is read, with minus signs before the logarithms."""
+    return table.assign(**{n: [typeset(v, ".4f") for v in table[n]] for n in table.columns[2:]})
 
 
 def _result(last: list[dict], letters: str, sequence: str) -> None:
