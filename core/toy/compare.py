@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from core.toy.jobs import label, percent
+from core.toy.jobs import label
 from core.toy.model import ToyRun
 from core.toy.residue_vectors import COLUMNS
-from core.written import typeset
+from core.written import percent, typeset
 
 # Below this a difference is rounding, not an effect of the edit.
 NOTHING = 1e-12

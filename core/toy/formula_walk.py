@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.toy.attention import AttentionSteps
-from core.toy.jobs import percent
+from core.written import percent
 
 _ROUNDING = 1e-15
 

@@ -5,9 +5,10 @@ In: a run. Out: the clearest place where a head looks a whole period away, or No
 
 from dataclasses import dataclass
 
-from core.toy.jobs import label, percent
+from core.toy.jobs import label
 from core.toy.model import ToyRun
 from core.toy.residue_vectors import slow_wave_period
+from core.written import percent
 
 
 @dataclass(frozen=True)

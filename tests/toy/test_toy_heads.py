@@ -7,8 +7,9 @@ import pytest
 
 from core.toy.attention import causal
 from core.toy.heads import HEADS, attend_each, concatenate, multi_head, weight_matrix
-from core.toy.jobs import job_targets, job_test, labels, percent, reading
+from core.toy.jobs import job_targets, job_test, labels, reading
 from core.toy.residue_vectors import residue_vectors
+from core.written import percent
 
 GOLDEN = json.loads((Path(__file__).parent.parent / "golden_numbers.json").read_text())["toy"]
 SEQUENCE = GOLDEN["sequence"]

@@ -5,10 +5,11 @@ import streamlit as st
 
 from core.figures.vectors import vector_strip
 from core.toy.block import BlockSteps, attention_weight_count, feed_forward_weight_count
-from core.toy.jobs import labels, percent
+from core.toy.jobs import labels
 from core.toy.model import ToyRun, run_block
 from core.toy.residue_vectors import COLUMNS
 from core.toy.what_if import UNTOUCHED
+from core.written import percent
 from pages.parts.chapters import chapter
 from pages.parts.downloads import show_figure
 from pages.parts.toy.runs import runs, snippet
