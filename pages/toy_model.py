@@ -14,7 +14,11 @@ from pages.parts.toy.maps import STYLE, maps
 from pages.parts.toy.panel import edit_panel
 from pages.parts.toy.row import plane, story
 
-open_page("toy_model", "Click a cell of a map: its row asks, its column answers, worked out below.")
+open_page(
+    "toy_model",
+    "Click a cell of a map: its row asks, its column answers, worked out below. "
+    "Dark: 0\u00a0% of a row's attention; yellow: all of it.",
+)
 sequence = sequence_box("Sequence (2 to 60 residues)").sequence
 read_edits()
 say_what_the_link_lacks(sequence)
@@ -22,7 +26,6 @@ st.html(STYLE)
 left, right = st.columns(2)
 with left:
     maps(sequence)
-    st.caption("Dark: 0\u00a0% of a row's attention. Yellow: all of it.")
 who_asks = right.container(key="toy_pick")
 edit_panel(sequence)
 ghost(sequence)

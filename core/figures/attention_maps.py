@@ -176,6 +176,7 @@ def _layout(strip: Strip, **more: Any) -> dict[str, object]:
         height=50 + round(strip.height * map_height(strip.length) / strip.length),
         margin={"l": 36, "r": 8, "t": 26, "b": 24},
         yaxis={"range": [strip.height - 0.5, -0.5], **UNSEEN_AXIS},
-        xaxis={"range": [-0.5, strip.width - 0.5], **UNSEEN_AXIS},
+        # A little wider than the cells, for the line of a frame.
+        xaxis={"range": [-0.5, 1.005 * strip.width - 0.5], **UNSEEN_AXIS},
         **more,
     )

@@ -54,9 +54,15 @@ def row_bars(panels: Sequence[Panel], labels: Sequence[str], key: int) -> go.Fig
         if panel.ghost is not None:
             for x, y in enumerate(np.round(zero + panel.ghost * scale, 5)):
                 ghosts += _across(x - _DASH, x + _DASH, float(y))
-        notes.append(f"{panel.name}  ({typeset(low, '.3g')} to {typeset(high, '.3g')})")
+        notes.append(_note(panel))
     data = [_lines(zeros, GREY, 1), _bars(bars)] + ([_lines(ghosts, ORANGE, 2)] if ghosts else [])
     return draw([*data, *_letters(labels, notes)], _layout(len(labels), len(panels)))
+
+
+def _note(panel: Panel) -> str:
+    """The step's name and the values that its bars stand for, 0 among them."""
+    low, high = min(0.0, float(panel.values.min())), max(0.0, float(panel.values.max()))
+    return f"{panel.name}  ({typeset(low, '.3g')} to {typeset(high, '.3g')})"
 
 
 def _texts(labels: Sequence[str], panel: Panel) -> list[str]:

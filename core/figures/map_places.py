@@ -64,4 +64,4 @@ def heads_strip(heads: int, length: int) -> Strip:
 
 def map_height(length: int) -> int:
     """Pixels of one map: rows stay readable, and the default sequence fits a small screen."""
-    return max(182, 120 + 4 * length)
+    return max(min(182, 50 * length), 120 + 4 * length)

@@ -110,26 +110,40 @@ def _weight(steps: AttentionSteps, labels: list[str], query: int, key: int) -> W
     powers, weight = steps.exponentials[query], steps.weights[query, key]
     return WalkStep(
         "Weight",
-        rf"\frac{{{tex(powers[key])}}}{{{tex(powers.sum())}}} = {tex(weight)}",
+        rf"\frac{{{tex(powers[key])}}}{{{_sum(powers, key)}}} = {tex(weight)}",
         f"Divided by the row's sum: {labels[query]} gives {labels[key]} "
         f"{percent(weight, 1)}, and the row adds up to {percent(steps.weights[query].sum())}.",
     )
 
 
+def _sum(powers: np.ndarray, key: int) -> str:
+    """In more digits where three would make it look like the one that is divided by it."""
+    total = float(powers.sum())
+    same = number(total) == number(powers[key])
+    return f"{total:.4f}".rstrip("0").rstrip(".") if same else tex(total)
+
+
 def _blend(steps: AttentionSteps, labels: list[str], query: int, shown: int = 2) -> WalkStep:
     weights, values = steps.weights[query], steps.values
     order = np.argsort(-weights, kind="stable")
+    order = order[steps.may_attend[query][order]]
     terms = [rf"{tex(weights[key])}\,{_column(values[key])}" for key in order[:shown]]
     rest = order[shown:]
     if len(rest):
         terms.append(_column(weights[rest] @ values[rest]))
-    others = f" and {len(rest)} others" if len(rest) else ""
     return WalkStep(
         "Blend",
         _lines("&" + " + ".join(terms), f"&= {_column(steps.blended[query])}"),
-        f"Values of {' and '.join(labels[key] for key in order[:shown])}{others}, "
-        "each times its weight, added up.",
+        f"Values of {_named([labels[key] for key in order], shown)}, each times its weight, "
+        "added up.",
     )
+
+
+def _named(names: list[str], shown: int) -> str:
+    rest = len(names) - shown
+    if rest <= 0:
+        return " and ".join(names)
+    return f"{', '.join(names[:shown])} and {rest} other{'s' * (rest > 1)}"
 
 
 def _lines(*lines: str) -> str:

@@ -72,7 +72,9 @@ def reading(sequence: str, weights: Float[np.ndarray, "L L"], query: int) -> str
     """One line on one row: `R6 gives 60 % to E10`, or to how many keys it gives the same."""
     row = weights[query]
     top = np.flatnonzero(row >= row.max() - _TIE)
-    who, share = label(sequence, query), percent(row.max())
+    # Not "100 %" where a little goes elsewhere.
+    almost = 0.995 <= row.max() < 0.9995
+    who, share = label(sequence, query), percent(row.max(), decimals=int(almost))
     if len(top) == 1:
         key = int(top[0])
         whom = "itself" if key == query else label(sequence, key)

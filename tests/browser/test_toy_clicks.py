@@ -79,6 +79,15 @@ def test_an_edit_goes_into_the_link_and_the_link_restores_it(toy):
     assert page.locator('[data-testid="stException"]').count() == 0
 
 
+def test_going_to_the_largest_change_moves_every_picker_and_the_link(toy):
+    page = toy("t_w=9D&t_h=3")
+    page.get_by_role("button", name="Go there").click()
+    page.get_by_role("heading", name="D9 in head 1").wait_for()
+    page.get_by_text("Query and key. D9 asks, R6 answers").wait_for()
+    page.wait_for_url("**t_k=R6**")
+    assert dict(PARAMETER.findall(page.url)) == {"t_w": "9D", "t_r": "D9", "t_k": "R6"}
+
+
 def test_the_first_picture_needs_no_scrolling(toy):
     page = toy()
     page.set_viewport_size({"width": 1280, "height": 720})

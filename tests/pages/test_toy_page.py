@@ -92,6 +92,9 @@ def test_a_link_names_head_residue_and_key():
 def test_a_key_that_the_mask_hides_is_not_followed():
     app = opened(t_r="C1", t_k="F13", t_w="causal")
     assert "The mask hides F13 from C1" in text(app)
+    assert "The mask hides 12 of 13 residues from C1" in text(app)
+    assert "is muted: zeros" not in text(app)
+    assert "Head 1 is muted: zeros" in text(opened(t_w="m1"))
 
 
 def test_swapping_shows_the_ghost_and_restore_takes_it_back():
@@ -215,7 +218,7 @@ def test_same_letters_differ_by_what_the_outputs_say():
     spread = np.ptp(run_toy(SEQUENCE).output[[2, 3, 6, 7]], axis=0).max()
     app = opened(t_c3="true")
     assert f"differ by up to **{spread:.2f}**" in text(app)
-    assert "head 3 and 4" in text(app)
+    assert "heads 3 and 4" in text(app)
     assert "no head" in text(opened(t_c3="true", t_w="nopos"))
 
 

@@ -63,6 +63,22 @@ def test_a_hidden_key_cannot_be_followed():
         formula_walk(hidden, labels(SEQUENCE), 2, 7)
 
 
+def test_a_row_that_sums_to_little_more_than_its_largest_says_how_much():
+    powers = run_toy(SEQUENCE).steps[2].exponentials[0]
+    walk = formula_walk(run_toy(SEQUENCE).steps[2], labels(SEQUENCE), 0, 0)
+    assert number(powers.sum()) == "1"
+    assert rf"\frac{{1}}{{{powers.sum():.4f}}} = 0.996" in walk[4].latex
+
+
+def test_the_blend_counts_only_residues_that_are_not_hidden():
+    hidden = run_toy(SEQUENCE, WhatIf(causal=True)).steps[3]
+    words = [formula_walk(hidden, labels(SEQUENCE), row, 0)[5].words for row in range(4)]
+    assert words[0].startswith("Values of C1, each")
+    assert words[1].startswith(("Values of C1 and A2, each", "Values of A2 and C1, each"))
+    assert " and 1 other, each" in words[2]
+    assert " and 2 others, each" in words[3]
+
+
 @pytest.mark.parametrize(
     ("value", "text"),
     [(4.0, "4"), (2.8284, "2.83"), (0.60536, "0.605"), (0.00211, "0.00211"), (-0.25, "-0.25"),

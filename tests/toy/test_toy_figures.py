@@ -89,7 +89,8 @@ def test_long_sequences_get_fewer_letters():
 def test_the_last_title_of_narrow_maps_ends_with_its_map(letters, side):
     figure = head_maps([s.weights for s in run_toy(letters).steps[:2]], "ab", labels(letters))
     titles = list(figure.select_traces({"mode": "text"}))[2]
-    right = figure.layout.xaxis.range[1]
+    right = heads_strip(2, len(letters)).width - 0.5
+    assert right < figure.layout.xaxis.range[1] < right + 0.2
     assert titles.textposition[1] == side
     assert (titles.x[1] == right) == (side == "top left")
     assert titles.x[0] == -0.5
@@ -123,6 +124,12 @@ def test_row_bars_are_to_scale_within_their_band():
     tops = np.array(bars.base) + np.array(bars.y)
     assert tops[:13].min() >= 1
     assert 0 <= tops[13:].min() < tops[13:].max() <= 1
+
+
+def test_a_band_is_named_with_the_range_of_its_own_values():
+    flat, low = np.zeros(3), np.array([-2.0, 0.0, -0.5])
+    figure = row_bars([Panel("flat", flat, low), Panel("low", low, flat + 9)], NAMES[:3], 0)
+    assert texts(figure)[0] == ["flat  (0 to 0)", "low  (−2 to 0)"]
 
 
 def test_a_flat_row_does_not_divide_by_zero():

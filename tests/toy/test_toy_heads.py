@@ -126,6 +126,7 @@ def test_no_partner_means_no_test():
 
 def test_readings():
     assert reading(SEQUENCE, STEPS[0].weights, R6) == f"R6 gives {percent(0.605)} to E10"
+    assert reading(SEQUENCE, STEPS[2].weights, 0) == f"C1 gives {percent(0.996, 1)} to itself"
     assert reading(SEQUENCE, STEPS[1].weights, R6).endswith("to itself")
     assert "every residue the same" in reading(SEQUENCE, STEPS[0].weights, 0)
     assert "each of S3, S4, S7, S8 and 3 more" in reading(SEQUENCE, STEPS[0].weights, 2)

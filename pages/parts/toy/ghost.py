@@ -14,9 +14,9 @@ from core.toy.what_if import UNTOUCHED
 from pages.parts.downloads import show_figure
 from pages.parts.toy import redraw
 from pages.parts.toy.edits import restore
-from pages.parts.toy.runs import ask, asked, runs, snippet
+from pages.parts.toy.runs import ask_next, asked, runs, snippet
 
-_MAPS, _OUTPUTS = "Maps", "Outputs"
+VIEWS = _MAPS, _OUTPUTS = "Maps", "Outputs"
 
 
 @st.fragment(key=redraw.GHOST)
@@ -55,7 +55,7 @@ def _what_and_back(before: ToyRun, after: ToyRun, sentence: str) -> str:
             )
         return st.segmented_control(
             "Compare with the ghost",
-            (_MAPS, _OUTPUTS),
+            VIEWS,
             default=_MAPS,
             key="t_g",
             bind="query-params",
@@ -65,7 +65,7 @@ def _what_and_back(before: ToyRun, after: ToyRun, sentence: str) -> str:
 
 
 def _go_to(change: LargestChange) -> None:
-    ask(change.head, change.query, change.key)
+    ask_next(change.head, change.query, change.key)
     redraw.asked_elsewhere()
 
 

@@ -7,6 +7,7 @@ from core.toy.jobs import labels
 from pages.parts.links import say_what_is_damaged, whole_number
 from pages.parts.toy.block import STAGES
 from pages.parts.toy.experiments import WIDTHS
+from pages.parts.toy.ghost import VIEWS
 from pages.parts.toy.panel import KINDS
 from pages.parts.toy.runs import runs
 
@@ -21,6 +22,7 @@ def say_what_the_link_lacks(sequence: str) -> None:
         "t_r": ("residue that asks", names.__contains__),
         "t_k": ("residue that answers", ["strongest", *names].__contains__),
         "t_e": ("kind of edit", KINDS.__contains__),
+        "t_g": ("comparison", VIEWS.__contains__),
         "t_b": ("stage", [shown for shown, _ in STAGES.values()].__contains__),
         "t_l": ("letter", after.sequence.__contains__),
         "t_s": ("shuffle number", shuffles),

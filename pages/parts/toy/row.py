@@ -18,12 +18,13 @@ from pages.parts.downloads import show_figure
 from pages.parts.toy import redraw
 from pages.parts.toy.maps import mark
 from pages.parts.toy.pick import pick, readings
-from pages.parts.toy.runs import asked, followed, runs, snippet
+from pages.parts.toy.runs import asked, followed, runs, snippet, take_what_is_asked
 
 
 @st.fragment(key=redraw.STORY)
 def story(sequence: str, above: DeltaGenerator, beside: DeltaGenerator) -> None:
     """Who asks, what each head says (both in `above`), and one row: formula, bars `beside` it."""
+    take_what_is_asked()
     before, after = runs(sequence)
     with above:
         pick(before, after)
@@ -48,6 +49,14 @@ def _sums(run: ToyRun, head: int, query: int, key: int, as_chosen: bool) -> list
         f"**{step.name}.** {step.words}\n\n$$\n{step.latex}\n$$"
         for step in formula_walk(run.steps[head], names, query, key, scale=edits.scale)
     ]
+    hidden = int((~run.steps[head].may_attend[query]).sum())
+    if hidden:
+        parts.append(
+            f"The mask hides {hidden} of {len(names)} residues from {names[query]}: whatever their "
+            "score, their weight is 0."
+        )
+    if head in edits.muted:
+        parts.append(f"Head {head + 1} is muted: zeros take the place of what it blends.")
     if edits != UNTOUCHED:
         parts.append("Orange dashes in the bars: the same row in the untouched model.")
     return parts

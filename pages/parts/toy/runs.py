@@ -52,6 +52,21 @@ def followed(run: ToyRun, head: int, query: int) -> tuple[int, bool]:
     return int(steps.weights[query].argmax()), chosen < 0
 
 
+def ask_next(head: int, query: int, key: int) -> None:
+    """`ask` once the story is drawn again: for buttons.
+
+    With the redraw that a button's callback asks for, Streamlit sends the browser's old choices.
+    """
+    st.session_state["_toy_ask_next"] = head, query, key
+
+
+def take_what_is_asked() -> None:
+    """What a button asked for. Before the widgets of the story."""
+    waiting = st.session_state.pop("_toy_ask_next", None)
+    if waiting is not None:
+        ask(*waiting)
+
+
 def ask(head: int, query: int, key: int | None = None) -> None:
     """Choose a head, a query and a key (from 0; None: the strongest), as if in their widgets."""
     chosen = {"t_h": head + 1, "t_r": query + 1, "t_k": 0 if key is None else key + 1}
