@@ -27,14 +27,17 @@ left, right = st.columns(2)
 with left:
     maps(sequence)
 who_asks = right.container(key="toy_pick")
-edit_panel(sequence)
-ghost(sequence)
+edits = st.container()
 vectors(sequence)
 with st.container(key="toy_story"):
     # Halves, because Plotly draws twice what is a third of a pixel wider than a whole number.
     sums, bars = st.columns(2)
 with sums:
     story(sequence, who_asks, bars)
+# After the pickers, whose choices a link may hold.
+with edits:
+    edit_panel(sequence)
+    ghost(sequence)
 for chapter in (
     plane,
     same_letters,

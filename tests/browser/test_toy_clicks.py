@@ -86,6 +86,10 @@ def test_going_to_the_largest_change_moves_every_picker_and_the_link(toy):
     page.get_by_text("Query and key. D9 asks, R6 answers").wait_for()
     page.wait_for_url("**t_k=R6**")
     assert dict(PARAMETER.findall(page.url)) == {"t_w": "9D", "t_r": "D9", "t_k": "R6"}
+    page.get_by_role("button", name="Restore").click()
+    page.get_by_role("heading", name="Y9 in head 1").wait_for()
+    page.get_by_text("Query and key. Y9 asks, R6 answers").wait_for()
+    page.get_by_role("radio", name="Y9", checked=True).wait_for()
 
 
 def test_the_first_picture_needs_no_scrolling(toy):

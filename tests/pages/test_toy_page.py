@@ -89,6 +89,18 @@ def test_a_link_names_head_residue_and_key():
     assert "Y9 asks, Y12 answers" in text(app)
 
 
+def test_a_link_may_call_a_swapped_residue_by_its_old_name():
+    app = opened(t_w="10D", t_r="E10", t_k="E10")
+    assert "One row, number by number: D10 in head 1" in text(app)
+    assert "D10 asks, D10 answers" in text(app)
+    assert not app.warning
+
+
+def test_a_link_to_a_residue_lets_that_one_be_swapped():
+    app = opened(t_e="Swap a residue", t_r="E10")
+    assert app.pills(key="toy_swap").label == "E10 becomes"
+
+
 def test_a_key_that_the_mask_hides_is_not_followed():
     app = opened(t_r="C1", t_k="F13", t_w="causal")
     assert "The mask hides F13 from C1" in text(app)

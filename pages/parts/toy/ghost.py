@@ -42,7 +42,9 @@ def _what_and_back(before: ToyRun, after: ToyRun, sentence: str) -> str:
     """The row above the picture; returns what to compare."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"Edited: {'; '.join(edit_list(before, after))}. {sentence}")
-        st.button("Restore", icon=":material/undo:", on_click=restore, key="toy_restore")
+        st.button(
+            "Restore", icon=":material/undo:", on_click=_go_back, args=(before,), key="toy_restore"
+        )
         change = largest_change(before, after)
         if change is not None:
             st.button(
@@ -62,6 +64,12 @@ def _what_and_back(before: ToyRun, after: ToyRun, sentence: str) -> str:
             required=True,
             label_visibility="collapsed",
         )
+
+
+def _go_back(before: ToyRun) -> None:
+    key = st.session_state.get("t_k")
+    ask_next(*asked(before), key - 1 if key else None)
+    restore()
 
 
 def _go_to(change: LargestChange) -> None:

@@ -14,8 +14,9 @@ from pages.parts.toy.runs import runs
 
 def say_what_the_link_lacks(sequence: str) -> None:
     """Name what the link asks for and this page has not; what was chosen since is no link's."""
-    _, after = runs(sequence)
+    before, after = runs(sequence)
     names = labels(after.sequence)
+    _rename_swapped(labels(before.sequence), names)
     shuffles = whole_number(0, 9999)
     allowed = {
         "t_h": ("head", whole_number(1, len(HEADS))),
@@ -32,3 +33,12 @@ def say_what_the_link_lacks(sequence: str) -> None:
     say_what_is_damaged(
         {key: check for key, check in allowed.items() if key not in st.session_state}
     )
+
+
+def _rename_swapped(before: list[str], after: list[str]) -> None:
+    """A link made while its residue was swapped still calls it by the name that it had."""
+    for key in ("t_r", "t_k"):
+        name = st.query_params.get(key)
+        if key not in st.session_state and name in before and name not in after:
+            position = before.index(name)
+            st.session_state[key], st.query_params[key] = position + 1, after[position]

@@ -52,7 +52,7 @@ def followed(run: ToyRun, head: int, query: int) -> tuple[int, bool]:
     return int(steps.weights[query].argmax()), chosen < 0
 
 
-def ask_next(head: int, query: int, key: int) -> None:
+def ask_next(head: int, query: int, key: int | None) -> None:
     """`ask` once the story is drawn again: for buttons.
 
     With the redraw that a button's callback asks for, Streamlit sends the browser's old choices.
