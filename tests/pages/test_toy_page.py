@@ -50,6 +50,7 @@ def test_opens_on_the_strongest_row_with_every_reading():
         assert line in shown
     for rows in ("9 of 9", "6 of 6", "12 of 12"):
         assert f"{rows} rows do its job" in shown
+    assert "1 of 1 row does its job" in text(opened(seq="CA"))
     assert r"\frac{4}{\sqrt{2}} = 2.83" in shown
     assert len(app.get("plotly_chart")) == 2
 
@@ -75,6 +76,12 @@ def test_a_long_sequence_has_a_slider_instead_of_a_wall_of_pills():
     assert app.pills(key="t_r").value == 10
     app.text_input(key="seq").set_value(SEQUENCE * 2).run()
     assert app.select_slider(key="t_r").value == 10
+
+
+@pytest.mark.parametrize("times", [2, 3])
+def test_where_cells_are_too_small_to_click_it_says_so(times):
+    app = opened(seq=SEQUENCE * times)
+    assert ("a click chooses the row" in text(app)) == (times == 3)
 
 
 def test_following_another_key():

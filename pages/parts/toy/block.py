@@ -88,7 +88,7 @@ def _residual_stream(after: ToyRun, steps: BlockSteps) -> None:
         table={
             "stage": np.repeat(_STREAM, len(names)),
             "residue": names * len(_STREAM),
-            **dict(enumerate(np.concatenate(stream).T)),
+            **{f"number {i}": c for i, c in enumerate(np.concatenate(stream).T, 1)},
         },
         code=snippet(after, "from core.toy.model import run_block\nprint(run_block(run))"),
     )

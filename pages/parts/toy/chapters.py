@@ -17,10 +17,9 @@ from core.toy.what_if import LONGEST_SEQUENCE
 from core.written import percent, typeset
 from pages.parts.chapters import chapter
 from pages.parts.downloads import show_figure
-from pages.parts.toy.runs import runs, snippet
+from pages.parts.toy.runs import OUTPUTS, runs, snippet
 
 _NUMBERS_UP_TO = 24
-_OUTPUTS = [f"h{head}.{dimension}" for head in range(1, 5) for dimension in (1, 2)]
 
 
 @chapter("From letters to numbers: what the heads are given", "t_c1")
@@ -81,12 +80,12 @@ def _in_and_out(after: ToyRun, rows: list[int]) -> None:
             [after.vectors[rows, :4], out],
             ["before: chemistry", "after four heads"],
             names,
-            [list(COLUMNS[:4]), _OUTPUTS],
+            [list(COLUMNS[:4]), OUTPUTS],
         ),
         key="toy_serines",
         alt=f"Output vectors of {', '.join(names)}: "
         + "; ".join(f"{name} {np.round(row, 2)}" for name, row in zip(names, out, strict=True)),
-        table={"residue": names, **dict(zip(_OUTPUTS, out.T, strict=True))},
+        table={"residue": names, **dict(zip(OUTPUTS, out.T, strict=True))},
         code=snippet(after, f"print(run.output[{rows}].round(2))"),
     )
     st.caption("h1.2: head 1, dimension 2; Wo is the identity here.")

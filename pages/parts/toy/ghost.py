@@ -14,7 +14,7 @@ from core.toy.what_if import UNTOUCHED
 from pages.parts.downloads import show_figure
 from pages.parts.toy import redraw
 from pages.parts.toy.edits import restore
-from pages.parts.toy.runs import ask_next, asked, runs, snippet
+from pages.parts.toy.runs import OUTPUTS, ask_next, asked, runs, snippet
 
 VIEWS = _MAPS, _OUTPUTS = "Maps", "Outputs"
 
@@ -95,6 +95,6 @@ def _outputs(
     dimensions = [[str(i + 1) for i in range(blocks[0].shape[1])]] * len(blocks)
     return (
         vector_strip(blocks, ("Before", "After", "Difference"), names, dimensions),
-        {"residue": names, **dict(enumerate(blocks[2].T))},
+        {"residue": names, **dict(zip(OUTPUTS, blocks[2].T, strict=True))},
         f'print((run.output - run_toy("{before.sequence}").output).round(3))',
     )

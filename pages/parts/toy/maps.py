@@ -49,6 +49,8 @@ def maps(sequence: str) -> None:
         code=snippet(after, "for step in run.steps:\n    print(step.weights.round(3))"),
         on_select=lambda: _ask_for_click(len(sequence)),
     )
+    if not heads_strip(len(HEADS), len(sequence)).by_cell:
+        st.caption("Cells so small are not clicked one by one: a click chooses the row.")
 
 
 def _ask_for_click(length: int) -> None:

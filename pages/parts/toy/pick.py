@@ -89,4 +89,5 @@ def _verdict(sequence: str, test: JobTest) -> str:
     where = ", ".join(label(sequence, row - 1) for row in test.failed[:4])
     more = " …" if len(test.failed) > 4 else ""
     failed = f"; not {where}{more}" if where else ""
-    return f"{icon} {test.passed} of {test.of} rows do its job{failed}"
+    rows = "row does" if test.of == 1 else "rows do"
+    return f"{icon} {test.passed} of {test.of} {rows} its job{failed}"

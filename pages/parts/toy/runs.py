@@ -8,6 +8,8 @@ from core.toy.model import ToyRun, run_toy
 from core.toy.what_if import encode
 from pages.parts.toy.edits import current_edits
 
+OUTPUTS = [f"h{head}.{dimension}" for head in range(1, 5) for dimension in (1, 2)]
+
 # Every part of the page asks for the same two runs; they are only read.
 _run = lru_cache(maxsize=64)(run_toy)
 
