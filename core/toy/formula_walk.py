@@ -66,6 +66,7 @@ def _projections(steps: AttentionSteps, labels: list[str], query: int, key: int)
         _lines(
             rf"q_{{{labels[query]}}} &= x_{{{labels[query]}}} W_q = {_row(steps.queries[query])}",
             rf"k_{{{labels[key]}}} &= x_{{{labels[key]}}} W_k = {_row(steps.keys[key])}",
+            rf"v_{{{labels[key]}}} &= x_{{{labels[key]}}} W_v = {_row(steps.values[key])}",
         ),
         f"{labels[query]} asks, {labels[key]} answers, each with {steps.keys.shape[1]} numbers.",
     )

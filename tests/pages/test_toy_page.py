@@ -103,6 +103,11 @@ def test_a_link_may_call_a_swapped_residue_by_its_old_name():
     assert not app.warning
 
 
+def test_a_swap_beyond_the_end_of_the_sequence_is_named():
+    assert "beyond the 13 of this sequence" in opened(t_w="14K").warning[0].value
+    assert not opened(t_w="13K").warning
+
+
 def test_a_link_to_a_residue_lets_that_one_be_swapped():
     app = opened(t_e="Swap a residue", t_r="E10")
     assert app.pills(key="toy_swap").label == "E10 becomes"

@@ -25,6 +25,7 @@ def test_the_walk_of_r6_to_e10_has_the_published_numbers():
         "Query and key", "Score", "Scaled", "Exponential", "Weight", "Blend",
     ]  # fmt: skip
     assert r"q_{R6} &= x_{R6} W_q = (2,\,0)" in walk[0].latex
+    assert r"v_{E10} &= x_{E10} W_v = (-1,\,0)" in walk[0].latex
     assert walk[1].latex.endswith("= 4")
     assert walk[2].latex == r"\frac{4}{\sqrt{2}} = 2.83"
     assert walk[4].latex.endswith("= 0.605")

@@ -6,6 +6,7 @@ from core.toy.heads import HEADS
 from core.toy.jobs import labels
 from pages.parts.links import say_what_is_damaged, whole_number
 from pages.parts.toy.block import STAGES
+from pages.parts.toy.edits import current_edits
 from pages.parts.toy.experiments import WIDTHS
 from pages.parts.toy.ghost import VIEWS
 from pages.parts.toy.panel import KINDS
@@ -17,6 +18,11 @@ def say_what_the_link_lacks(sequence: str) -> None:
     before, after = runs(sequence)
     names = labels(after.sequence)
     _rename_swapped(labels(before.sequence), names)
+    if max((swap.position for swap in current_edits().swaps), default=0) > len(sequence):
+        st.warning(
+            f"A swap is left out: it names a residue beyond the {len(sequence)} of this sequence.",
+            icon=":material/link_off:",
+        )
     shuffles = whole_number(0, 9999)
     allowed = {
         "t_h": ("head", whole_number(1, len(HEADS))),
