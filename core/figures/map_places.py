@@ -6,7 +6,7 @@ In: how many maps of how many residues. Out: cells and pixels.
 import math
 from dataclasses import dataclass
 
-GAP = 1
+_GAP = 1
 _CELLS_UP_TO = 30
 # What a map's letters and the title of the one below need.
 _BETWEEN_PX = 36
@@ -25,7 +25,7 @@ class Strip:
 
     @property
     def width(self) -> int:
-        return self.across * (self.length + GAP) - GAP
+        return self.across * (self.length + _GAP) - _GAP
 
     @property
     def rows_between(self) -> int:
@@ -43,7 +43,7 @@ class Strip:
 
     def left(self, which: int) -> int:
         """x of the first column of map `which`."""
-        return which % self.across * (self.length + GAP)
+        return which % self.across * (self.length + _GAP)
 
     def top(self, which: int) -> int:
         """y of the first row of map `which`, counted downwards."""

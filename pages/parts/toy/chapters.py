@@ -57,11 +57,8 @@ def same_letters(sequence: str) -> None:
     rows = [i for i, other in enumerate(after.sequence) if other == letter]
     spread = np.ptp(after.output[rows], axis=0)
     differing = np.flatnonzero(spread.reshape(-1, 2).max(axis=1) > 1e-9) + 1
-    cause = (
-        "no head"
-        if not len(differing)
-        else f"head{'s' * (len(differing) > 1)} {' and '.join(map(str, differing))}"
-    )
+    word = "heads" if len(differing) > 1 else "head"
+    cause = f"{word} {' and '.join(map(str, differing))}" if len(differing) else "no head"
     st.markdown(
         f"**{len(rows)} times {letter}**: the same chemistry goes in. Out come vectors that differ "
         f"by up to **{spread.max():.2f}**. Told apart by {cause}: only position, or a mask, lets a "

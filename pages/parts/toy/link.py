@@ -18,11 +18,7 @@ def say_what_the_link_lacks(sequence: str) -> None:
     before, after = runs(sequence)
     names = labels(after.sequence)
     _rename_swapped(labels(before.sequence), names)
-    if max((swap.position for swap in current_edits().swaps), default=0) > len(sequence):
-        st.warning(
-            f"A swap is left out: it names a residue beyond the {len(sequence)} of this sequence.",
-            icon=":material/link_off:",
-        )
+    _say_what_swaps_lack(len(sequence))
     shuffles = whole_number(0, 9999)
     allowed = {
         "t_h": ("head", whole_number(1, len(HEADS))),
@@ -39,6 +35,14 @@ def say_what_the_link_lacks(sequence: str) -> None:
     say_what_is_damaged(
         {key: check for key, check in allowed.items() if key not in st.session_state}
     )
+
+
+def _say_what_swaps_lack(length: int) -> None:
+    if any(swap.position > length for swap in current_edits().swaps):
+        st.warning(
+            f"A swap is left out: it names a residue beyond the {length} of this sequence.",
+            icon=":material/link_off:",
+        )
 
 
 def _rename_swapped(before: list[str], after: list[str]) -> None:
